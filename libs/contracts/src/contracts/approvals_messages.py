@@ -1,0 +1,166 @@
+"""What approvals is asked over NATS."""
+
+from datetime import datetime
+
+import msgspec
+
+from contracts.content import ContentRef
+from contracts.enums import Origin, PageAction, ProposalKind, Reason, Verdict
+from contracts.ids import BuildId, CommandId, PageId, PrincipalId, ProposalId
+
+SUBMIT_PAGE = "cmd.approvals.submit_page"
+OPEN_BUILD = "cmd.approvals.open_build"
+WRITE_PAGES = "cmd.approvals.write_pages"
+SUBMIT_BUILD = "cmd.approvals.submit_build"
+SUBMIT_TEXT = "cmd.approvals.submit_text"
+RAISE_REVIEW = "cmd.approvals.raise_review"
+DECIDE = "cmd.approvals.decide"
+WITHDRAW = "cmd.approvals.withdraw"
+PROPOSALS = "ask.approvals.proposals"
+PROPOSAL = "ask.approvals.proposal"
+LIVE_PAGES = "ask.approvals.live_pages"
+
+
+class PageWrite(msgspec.Struct, frozen=True, kw_only=True):
+    """A page as it should become. `body` is already in the content store, `path` is canonical.
+
+    approvals finds the live page at that path: none means a new page, else an edit against its live revision.
+    """
+
+    path: str
+    body: ContentRef
+    action: PageAction = PageAction.EDIT
+
+
+class SubmitPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Suggest one page. `author` may be a service (the importer), then `runner` is the person who ran it."""
+
+    command: CommandId
+    author: PrincipalId
+    runner: PrincipalId | None
+    origin: Origin
+    write: PageWrite
+
+
+class OpenBuild(msgspec.Struct, frozen=True, kw_only=True):
+    """`build` is chosen by the caller (a uuid5 of its cause), so that asking twice is quiet."""
+
+    command: CommandId
+    build: BuildId
+    author: PrincipalId
+    runner: PrincipalId
+    origin: Origin
+
+
+class WritePages(msgspec.Struct, frozen=True, kw_only=True):
+    """Write up to 250 pages on a branch; a page written again is replaced. At most 900 pages a build."""
+
+    command: CommandId
+    build: BuildId
+    author: PrincipalId
+    writes: tuple[PageWrite, ...]
+
+
+class SubmitBuild(msgspec.Struct, frozen=True, kw_only=True):
+    command: CommandId
+    build: BuildId
+    author: PrincipalId
+
+
+class SubmitText(msgspec.Struct, frozen=True, kw_only=True):
+    """An observation, correction, proposal or work output: title 3-120 characters, body 10-4000, at most 10 nodes."""
+
+    command: CommandId
+    author: PrincipalId
+    origin: Origin
+    kind: ProposalKind
+    title: str
+    body: str
+    nodes: tuple[str, ...] = ()
+
+
+class RaiseReview(msgspec.Struct, frozen=True, kw_only=True):
+    """The review window of a page passed at `due`. Raised once per page and `due`."""
+
+    page: PageId
+    due: datetime
+
+
+class Submitted(msgspec.Struct, frozen=True, kw_only=True):
+    proposal: ProposalId
+    position: int
+    archived: bool
+
+
+class Decide(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict on exactly the bytes whose SHA-256 (hex) is `digest`. A retry carries the same `command`."""
+
+    command: CommandId
+    by: PrincipalId
+    proposal: ProposalId
+    verdict: Verdict
+    digest: str | None = None
+    reason: Reason | None = None
+    note: str = ""
+
+
+class Decided(msgspec.Struct, frozen=True, kw_only=True):
+    """`outcome` is None while the policy wants more approvers; `vectors` False: the pages landed words-only."""
+
+    position: int
+    archived: bool
+    outcome: str | None
+    vectors: bool = True
+
+
+class Withdraw(msgspec.Struct, frozen=True, kw_only=True):
+    command: CommandId
+    by: PrincipalId
+    proposal: ProposalId
+
+
+class AskProposals(msgspec.Struct, frozen=True, kw_only=True):
+    """Open proposals that `by` may see. `after`: cursor of the page before, "" for the first."""
+
+    by: PrincipalId
+    after: str = ""
+    limit: int = 200
+
+
+class ProposalLine(msgspec.Struct, frozen=True, kw_only=True):
+    """`needs`: what is still wanted, in words ("one approver with approve on its path")."""
+
+    id: ProposalId
+    kind: ProposalKind
+    title: str
+    path: str
+    digest: str
+    base: int
+    origin: Origin
+    proposer: str
+    waiting_since: datetime
+    needs: str
+    pages: int = 1
+
+
+class ProposalLines(msgspec.Struct, frozen=True, kw_only=True):
+    proposals: tuple[ProposalLine, ...]
+    next: str
+    position: int
+
+
+class AskLivePages(msgspec.Struct, frozen=True, kw_only=True):
+    """Which of these paths hold a live page, and with which body?"""
+
+    paths: tuple[str, ...]
+
+
+class LivePage(msgspec.Struct, frozen=True, kw_only=True):
+    path: str
+    page: PageId
+    revision: int
+    body: ContentRef
+
+
+class LivePages(msgspec.Struct, frozen=True, kw_only=True):
+    pages: tuple[LivePage, ...]

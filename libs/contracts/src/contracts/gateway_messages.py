@@ -1,0 +1,146 @@
+"""What gateway is asked over NATS. Commands of the operator are sent by the console, which holds the brain's keys."""
+
+from datetime import datetime
+
+import msgspec
+
+from contracts.enums import Permission, PrincipalKind, Role, Scope, Tier, TokenKind
+from contracts.ids import CommandId, GrantId, PrincipalId, TokenId
+
+OPEN_BRAIN = "cmd.gateway.open_brain"
+ADD_MEMBER = "cmd.gateway.add_member"
+REMOVE_MEMBER = "cmd.gateway.remove_member"
+GRANT = "cmd.gateway.grant"
+REVOKE_GRANT = "cmd.gateway.revoke_grant"
+ISSUE_TOKEN = "cmd.gateway.issue_token"
+REVOKE_TOKEN = "cmd.gateway.revoke_token"
+SIGN_IN = "cmd.gateway.sign_in"
+SESSION = "ask.gateway.session"
+WHY = "ask.gateway.why"
+
+
+class OpenBrain(msgspec.Struct, frozen=True, kw_only=True):
+    """Operator: begin the brain with its first owner (role owner, tier admin, approve on `**`); everyone reads `**`.
+
+    Said twice, true once.
+    """
+
+    command: CommandId
+    owner: str
+
+
+class AddMember(msgspec.Struct, frozen=True, kw_only=True):
+    """`name`: 1-64 of a-z, 0-9, hyphen. Needs role admin or owner."""
+
+    command: CommandId
+    by: PrincipalId
+    name: str
+    role: Role
+    tier: Tier
+    kind: PrincipalKind = PrincipalKind.PERSON
+
+
+class RemoveMember(msgspec.Struct, frozen=True, kw_only=True):
+    command: CommandId
+    by: PrincipalId
+    name: str
+
+
+class GrantTo(msgspec.Struct, frozen=True, kw_only=True):
+    """`subject`: a member's or group's name. `scope`: `exact/path.md`, `prefix/**`, `**` or `category:name`."""
+
+    command: CommandId
+    by: PrincipalId
+    subject: str
+    permission: Permission
+    scope: str
+
+
+class RevokeFrom(msgspec.Struct, frozen=True, kw_only=True):
+    command: CommandId
+    by: PrincipalId
+    subject: str
+    permission: Permission
+    scope: str
+
+
+class IssueToken(msgspec.Struct, frozen=True, kw_only=True):
+    """A token for oneself. `tier` is never above the person's own."""
+
+    command: CommandId
+    by: PrincipalId
+    kind: TokenKind
+    tier: Tier
+    scopes: tuple[Scope, ...]
+    days: int | None = 90
+
+
+class RevokeToken(msgspec.Struct, frozen=True, kw_only=True):
+    command: CommandId
+    by: PrincipalId
+    token: TokenId
+
+
+class SignIn(msgspec.Struct, frozen=True, kw_only=True):
+    """Operator: a sign-in for a member. `link`: a one-time web link instead of a stored token."""
+
+    command: CommandId
+    name: str
+    link: bool = False
+
+
+class Issued(msgspec.Struct, frozen=True, kw_only=True):
+    """A secret, shown once. `secret` is a `brain_...` token, or a one-time code for a link."""
+
+    token: TokenId
+    secret: str
+    position: int
+    archived: bool
+    expires_at: datetime | None = None
+
+
+class MemberAdded(msgspec.Struct, frozen=True, kw_only=True):
+    member: PrincipalId
+    position: int
+    archived: bool
+
+
+class GrantMade(msgspec.Struct, frozen=True, kw_only=True):
+    grant: GrantId
+    position: int
+    archived: bool
+
+
+class AskSession(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose browser session is this? `cookie` is the session cookie's value."""
+
+    cookie: str
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True):
+    """A signed-in active member. `csrf` binds forms to the session."""
+
+    principal: PrincipalId
+    name: str
+    role: Role
+    tier: Tier
+    csrf: str
+
+
+class AskWhy(msgspec.Struct, frozen=True, kw_only=True):
+    """May `person` see `path`, and by which grant? `by` needs role admin or owner, or is that person."""
+
+    by: PrincipalId
+    person: str
+    path: str
+
+
+class Reasoning(msgspec.Struct, frozen=True, kw_only=True):
+    """`permission` is the strongest that the grants give on this path before tier and sensitivity of the page."""
+
+    person: str
+    path: str
+    visible: bool
+    permission: Permission | None
+    reasons: tuple[str, ...]
+    position: int

@@ -1,0 +1,149 @@
+"""What retrieval is asked over NATS, by gateway and approvals alone. A request names ids, never grants."""
+
+from datetime import date, datetime
+
+import msgspec
+
+from contracts.enums import Access, Knowledge, Reach
+from contracts.ids import ContentId, PageId, PrincipalId, TokenId
+
+SEARCH = "ask.retrieval.search"
+FIND_PAGE = "ask.retrieval.find_page"
+READ_PAGE = "ask.retrieval.read_page"
+VECTORS = "ask.retrieval.vectors"
+
+
+class Asker(msgspec.Struct, frozen=True, kw_only=True):
+    """For whom. `token` None: the person in a browser session, under their own tier."""
+
+    principal: PrincipalId
+    token: TokenId | None = None
+
+
+class Search(msgspec.Struct, frozen=True, kw_only=True):
+    """Passages for a query of at least 2 characters; limit 1-20. `position`: answer from at least there."""
+
+    asker: Asker
+    query: str
+    limit: int = 10
+    position: int = 0
+
+
+class FindPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Pages by title, path or words of either."""
+
+    asker: Asker
+    query: str
+    limit: int = 10
+    position: int = 0
+
+
+class ReadPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A page by canonical path or node id."""
+
+    asker: Asker
+    path: str
+    position: int = 0
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    """What an answer stands on. `digest`: SHA-256 (hex) of the page's stored bytes; `approver`: the member's name."""
+
+    page: PageId
+    revision: int
+    digest: str
+    approver: str
+    approved_at: datetime
+    verified_at: datetime | None
+    position: int
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """A passage. `score` orders hits of one answer and means nothing else."""
+
+    path: str
+    id: str
+    title: str
+    heading: tuple[str, ...]
+    text: str
+    trust: str
+    score: float
+    receipt: Receipt
+
+
+class Hits(msgspec.Struct, frozen=True, kw_only=True):
+    """`empty`: "" or why there is nothing (nothing_granted, no_match, index_behind). `degraded`: arms that were missing."""
+
+    hits: tuple[Hit, ...]
+    trust: str
+    empty: str
+    degraded: tuple[str, ...]
+    position: int
+
+
+class PageHit(msgspec.Struct, frozen=True, kw_only=True):
+    path: str
+    id: str
+    title: str
+    type: str
+    trust: str
+
+
+class PageHits(msgspec.Struct, frozen=True, kw_only=True):
+    pages: tuple[PageHit, ...]
+    empty: str
+    position: int
+
+
+class RelationView(msgspec.Struct, frozen=True, kw_only=True):
+    verb: str
+    path: str
+    id: str
+    title: str
+    knowledge: Knowledge
+
+
+class FigureView(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    value: str
+    unit: str
+    as_of: date | None
+    source: str
+
+
+class PageView(msgspec.Struct, frozen=True, kw_only=True):
+    """A page as its reader may see it: relations with both ends visible, sources he may open, the rest counted."""
+
+    path: str
+    id: str
+    title: str
+    type: str
+    owner: str
+    status: str
+    as_of: date | None
+    access: Access
+    sensitivity: Reach
+    knowledge: Knowledge
+    trust: str
+    verified: datetime | None
+    review_by: datetime | None
+    sources: tuple[str, ...]
+    withheld: dict[str, int]
+    relations: tuple[RelationView, ...]
+    figures: tuple[FigureView, ...]
+    text: str
+    position: int
+    receipt: Receipt
+
+
+class AskVectors(msgspec.Struct, frozen=True, kw_only=True):
+    """Have all of these bodies been embedded and projected? Answers when they have, or after `wait` seconds."""
+
+    bodies: tuple[ContentId, ...]
+    wait: float = 0.0
+
+
+class Vectors(msgspec.Struct, frozen=True, kw_only=True):
+    """`missing`: how many of the bodies have no vectors yet."""
+
+    missing: int
