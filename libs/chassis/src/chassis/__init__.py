@@ -1,0 +1,1 @@
+"""What every process starts with: settings, logs, traces, health, the bus and the database. It knows no domain."""

@@ -1,0 +1,17 @@
+-- The record of applied migrations of one schema. It holds file names and digests, nothing of a brain's.
+
+-- name: lock
+select pg_advisory_xact_lock($1)
+
+-- name: create_record
+create table if not exists migrations (
+    name text primary key,
+    digest text not null,
+    applied_at timestamptz not null default now()
+)
+
+-- name: list_applied
+select name, digest from migrations order by name
+
+-- name: record_applied
+insert into migrations (name, digest) values ($1, $2)
