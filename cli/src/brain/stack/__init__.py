@@ -1,0 +1,1 @@
+"""The embedded stack: PostgreSQL and NATS as child processes beside the six services, on one machine."""
