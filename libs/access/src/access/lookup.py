@@ -1,0 +1,200 @@
+"""Reads of the access tables, inside a transaction of the brain."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import asyncpg
+
+from access.rule import Caller, GrantLine, lower_tier
+from access.scopes import Category, Exact, Prefix, Scope
+from chassis import sql
+from chassis.postgres import Pooled
+from contracts.enums import Gate, Permission, PrincipalKind, Role, Tier, TokenKind
+from contracts.enums import Scope as TokenScope
+from contracts.ids import BrainId, GrantId, PrincipalId, TokenId
+
+STATEMENTS = sql.load("access", "lookup.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A person or service as it stands now; one that left keeps its name and is not active."""
+
+    id: PrincipalId
+    kind: PrincipalKind
+    name: str
+    role: Role
+    tier: Tier
+    active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A grant with its id."""
+
+    id: GrantId
+    line: GrantLine
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token that was issued and not revoked; whether it has expired is asked with the time in hand.
+
+    `scopes` is None where a stored scope does not parse: such a token is refused outright.
+    """
+
+    id: TokenId
+    principal: PrincipalId
+    kind: TokenKind
+    tier: Tier
+    scopes: frozenset[TokenScope] | None
+    digest: str
+    expires_at: datetime | None
+
+    def alive(self, now: datetime) -> bool:
+        """Whether it may be used at `now`."""
+        return self.scopes is not None and (self.expires_at is None or self.expires_at > now)
+
+
+async def caller_for(
+    db: Pooled, brain: BrainId, principal: PrincipalId, token_id: TokenId | None, *, at: datetime | None = None
+) -> Caller | None:
+    """The caller with every subject its grants count for, None where it is not active or the token is dead.
+
+    `token_id` None is the person in a browser session: own tier, every scope. `at`: the instant at which the token
+    must be alive, the database's clock where it is None.
+    """
+    row = await db.fetchrow(STATEMENTS.caller, brain, principal, token_id, at)
+    if row is None:
+        return None
+    tier = Tier(row["tier"])
+    scopes: frozenset[TokenScope] | None = frozenset(TokenScope)
+    if token_id is not None:
+        tier = lower_tier(tier, Tier(row["token_tier"]))
+        scopes = _scopes(row["scopes"])
+    if scopes is None:
+        return None
+    subjects = frozenset(PrincipalId(subject) for subject in row["subjects"])
+    return Caller(principal=principal, subjects=subjects, tier=tier, scopes=scopes)
+
+
+async def grants_for(db: Pooled, subjects: Iterable[PrincipalId]) -> list[GrantLine]:
+    """The grants of these subjects, oldest first."""
+    return [grant.line for grant in await numbered_grants(db, subjects)]
+
+
+async def numbered_grants(db: Pooled, subjects: Iterable[PrincipalId]) -> list[Grant]:
+    """The same with their ids."""
+    rows = await db.fetch(STATEMENTS.grants_of, list(subjects))
+    return [
+        Grant(
+            GrantId(row["id"]),
+            GrantLine(
+                PrincipalId(row["subject"]),
+                _scope(row["scope_kind"], row["scope_value"]),
+                Permission(row["permission"]),
+            ),
+        )
+        for row in rows
+    ]
+
+
+async def gate_positions(db: Pooled) -> dict[Gate, int]:
+    """Where each gate stands in this projection, 0 for one that never moved."""
+    found = {row["gate"]: row["source_seq"] for row in await db.fetch(STATEMENTS.gate_positions)}
+    return {gate: found.get(gate.value, 0) for gate in Gate}
+
+
+async def positions(db: Pooled, subjects: Iterable[str]) -> dict[str, int]:
+    """The last sequence folded of each of these histories, 0 for one that never was: what an append expects."""
+    wanted = list(subjects)
+    found = {row["subject"]: row["source_seq"] for row in await db.fetch(STATEMENTS.history_positions, wanted)}
+    return {subject: found.get(subject, 0) for subject in wanted}
+
+
+async def member(db: Pooled, principal: UUID) -> Member | None:
+    """The member of this id, active or not."""
+    return _member(await db.fetchrow(STATEMENTS.member_by_id, principal))
+
+
+async def member_by_name(db: Pooled, name: str) -> Member | None:
+    """The member of this name; one that is active before one that left."""
+    return _member(await db.fetchrow(STATEMENTS.member_by_name, name))
+
+
+async def group_by_name(db: Pooled, name: str) -> PrincipalId | None:
+    """The group of this name."""
+    found: UUID | None = await db.fetchval(STATEMENTS.group_by_name, name)
+    return None if found is None else PrincipalId(found)
+
+
+async def names(db: Pooled, principals: Iterable[PrincipalId]) -> dict[PrincipalId, str]:
+    """The names of members and groups."""
+    rows = await db.fetch(STATEMENTS.names, list(principals))
+    return {PrincipalId(row["id"]): row["name"] for row in rows}
+
+
+async def members(db: Pooled) -> list[Member]:
+    """Every active member, by name."""
+    return [found for row in await db.fetch(STATEMENTS.members) if (found := _member(row)) is not None]
+
+
+async def active_people(db: Pooled) -> int:
+    """How many active human members the brain has."""
+    count: int = await db.fetchval(STATEMENTS.count_active_people)
+    return count
+
+
+async def token_by_digest(db: Pooled, digest: str) -> Token | None:
+    """The token whose secret has this SHA-256 (hex), if it was issued and not revoked."""
+    row = await db.fetchrow(STATEMENTS.token_by_digest, digest)
+    return None if row is None else _token(row)
+
+
+async def tokens_of(db: Pooled, principal: PrincipalId) -> list[Token]:
+    """A principal's tokens, oldest first, expired ones among them."""
+    return [_token(row) for row in await db.fetch(STATEMENTS.tokens_of, principal)]
+
+
+def _scope(kind: str, value: str) -> Scope:
+    match kind:
+        case "exact":
+            return Exact(value)
+        case "prefix":
+            return Prefix(value)
+        case _:
+            return Category(value)
+
+
+def _scopes(texts: list[str]) -> frozenset[TokenScope] | None:
+    try:
+        return frozenset(TokenScope(text) for text in texts)
+    except ValueError:
+        return None
+
+
+def _member(row: asyncpg.Record | None) -> Member | None:
+    if row is None:
+        return None
+    return Member(
+        PrincipalId(row["id"]),
+        PrincipalKind(row["kind"]),
+        row["name"],
+        Role(row["role"]),
+        Tier(row["tier"]),
+        row["active"],
+    )
+
+
+def _token(row: asyncpg.Record) -> Token:
+    return Token(
+        TokenId(row["id"]),
+        PrincipalId(row["principal"]),
+        TokenKind(row["kind"]),
+        Tier(row["tier"]),
+        _scopes(row["scopes"]),
+        row["digest"],
+        row["expires_at"],
+    )

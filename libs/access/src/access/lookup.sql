@@ -1,0 +1,45 @@
+-- Reads of the access tables; row level security keeps them inside the transaction's brain.
+
+-- name: caller
+-- $1 brain, $2 principal, $3 token or null, $4 the instant at which the token must be alive (null: now).
+select m.id, m.tier, t.tier as token_tier, t.scopes,
+       array(select s.subject from subjects s where s.principal = m.id) as subjects
+from members m
+left join tokens t on t.brain = m.brain and t.principal = m.id and t.id = $3
+     and (t.expires_at is null or t.expires_at > coalesce($4, now()))
+where m.brain = $1 and m.id = $2 and m.active and ($3::uuid is null or t.id is not null)
+
+-- name: grants_of
+select id, subject, scope_kind, scope_value, permission from grants where subject = any($1::uuid[]) order by source_seq
+
+-- name: gate_positions
+select split_part(subject, '.', 4) as gate, source_seq from histories where split_part(subject, '.', 3) = 'gate'
+
+-- name: history_positions
+select subject, source_seq from histories where subject = any($1::text[])
+
+-- name: member_by_id
+select id, kind, name, role, tier, active from members where id = $1
+
+-- name: member_by_name
+select id, kind, name, role, tier, active from members where name = $1 order by active desc limit 1
+
+-- name: group_by_name
+select id from groups where name = $1
+
+-- name: names
+select id, name from members where id = any($1::uuid[])
+union all
+select id, name from groups where id = any($1::uuid[])
+
+-- name: members
+select id, kind, name, role, tier, active from members where active order by name
+
+-- name: count_active_people
+select count(*) from members where active and kind = 'person'
+
+-- name: token_by_digest
+select id, principal, kind, tier, scopes, digest, expires_at from tokens where digest = $1
+
+-- name: tokens_of
+select id, principal, kind, tier, scopes, digest, expires_at from tokens where principal = $1 order by source_seq
