@@ -78,7 +78,7 @@ async def nats_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator
     """The session's nats-server. Tests share it: use a brain id of your own in subjects."""
     folder = tmp_path_factory.mktemp("nats")
     password = Secret(secrets.token_urlsafe(24))
-    bus = nats.Bus(folder / "store", free_port(), free_port(), password, folder / "nats.log", quota=2 * 1024**3)
+    bus = nats.Bus(folder / "store", free_port(), free_port(), password, folder / "nats.log")
     running = await nats.start(bus)
     yield NatsServer(bus)
     await running.end()

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
+
+from chassis.migrations import Source
 
 SERVICES = ("gateway", "ingest", "embedder", "drift", "approvals", "retrieval")
 """In the order of their health ports."""
@@ -33,35 +34,59 @@ EXTENSIONS = ("vector",)
 """Installed in `public` by the superuser. Never intarray: it shadows the array operators that our indexes serve."""
 
 
+_CHECKPOINTS = ("eventlog", "migrations")
+_ACCESS = ("access", "migrations")
+_SPEAKERS = ("gateway", "ingest", "embedder", "drift", "approvals", "retrieval_project", "retrieval_serve", "archive")
+
+
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """One schema, the package that holds its migrations, and the roles that may look into it."""
+    """One schema, the folders (`package/folder`) of its migrations in order, and the roles that may look into it.
+
+    `writer` projects into the tables that libraries bring; `reader` reads them.
+    """
 
     name: str
-    package: str
-    readers: tuple[str, ...]
+    sources: tuple[str, ...]
+    writer: str
+    reader: str
+    others: tuple[str, ...] = ()
 
     @property
-    def folder(self) -> Path | None:
-        """Its migrations, or None while the package has none."""
-        if find_spec(self.package) is None:
-            return None
-        folder = Path(str(files(self.package))) / "migrations"
-        return folder if folder.is_dir() else None
+    def roles(self) -> tuple[str, ...]:
+        """Every role that may look into the schema, once each."""
+        return tuple(dict.fromkeys((self.writer, self.reader, *self.others)))
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folders of its migrations."""
+        found = []
+        for source in self.sources:
+            package, folder = source.split("/")
+            found.append(Path(str(files(package))) / folder)
+        return found
 
 
 _SPEAKERS = ("gateway", "ingest", "embedder", "drift", "approvals", "retrieval_project", "retrieval_serve", "archive")
+_LEDGER = "eventlog/migrations"
+_ACCESS = "access/migrations"
 
 SCHEMAS = (
-    Schema("content", "content", _SPEAKERS),
-    Schema("archive", "eventlog", ("archive", *(role for role in _SPEAKERS if role != "archive"))),
-    Schema("gateway", "gateway", ("gateway",)),
-    Schema("ingest", "ingest", ("ingest",)),
-    Schema("drift", "drift", ("drift",)),
-    Schema("approvals", "approvals", ("approvals",)),
-    Schema("retrieval", "retrieval", ("retrieval_project", "retrieval_serve", SEARCH_OWNER)),
+    Schema("content", ("content/migrations",), "approvals", "embedder", _SPEAKERS),
+    Schema("archive", (_LEDGER, "eventlog/archive_migrations"), "archive", "monitor", _SPEAKERS),
+    Schema("gateway", (_LEDGER, _ACCESS, "gateway/migrations"), "gateway", "gateway"),
+    Schema("ingest", (_LEDGER, "ingest/migrations"), "ingest", "ingest"),
+    Schema("drift", (_LEDGER, "drift/migrations"), "drift", "drift"),
+    Schema("approvals", (_LEDGER, _ACCESS, "approvals/migrations"), "approvals", "approvals"),
+    Schema(
+        "retrieval",
+        (_LEDGER, _ACCESS, "retrieval/migrations"),
+        "retrieval_project",
+        "retrieval_serve",
+        (SEARCH_OWNER,),
+    ),
 )
-"""In the order in which they are migrated. Whoever may see a schema still needs a grant on each table of it."""
+"""In the order in which they are migrated. Whoever may look into a schema still needs a grant on each table of it."""
 
 ROLE_OF = {
     "gateway": "gateway",
@@ -69,12 +94,12 @@ ROLE_OF = {
     "embedder": "embedder",
     "drift": "drift",
     "approvals": "approvals",
-    "retrieval": "retrieval_serve",
+    "retrieval": "retrieval_project",
 }
 """The role behind a service's POSTGRES_DSN."""
 
 SECOND_ROLES = {
     "approvals": {"ARCHIVE_DSN": "archive"},
-    "retrieval": {"PROJECT_DSN": "retrieval_project"},
+    "retrieval": {"SERVE_DSN": "retrieval_serve"},
 }
 """Further addresses for services that are more than one role in the database."""

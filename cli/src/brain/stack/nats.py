@@ -55,7 +55,7 @@ class Bus:
     monitor_port: int
     password: Secret
     log: Path
-    quota: int = 8 * 1024**3
+    quota: int = 16 * 1024**3
 
     @property
     def url(self) -> Secret:
