@@ -34,11 +34,6 @@ EXTENSIONS = ("vector",)
 """Installed in `public` by the superuser. Never intarray: it shadows the array operators that our indexes serve."""
 
 
-_CHECKPOINTS = ("eventlog", "migrations")
-_ACCESS = ("access", "migrations")
-_SPEAKERS = ("gateway", "ingest", "embedder", "drift", "approvals", "retrieval_project", "retrieval_serve", "archive")
-
-
 @dataclass(frozen=True, slots=True)
 class Schema:
     """One schema, the folders (`package/folder`) of its migrations in order, and the roles that may look into it.
@@ -47,7 +42,7 @@ class Schema:
     """
 
     name: str
-    sources: tuple[str, ...]
+    folders: tuple[str, ...]
     writer: str
     reader: str
     others: tuple[str, ...] = ()
@@ -58,12 +53,15 @@ class Schema:
         return tuple(dict.fromkeys((self.writer, self.reader, *self.others)))
 
     @property
-    def folders(self) -> list[Path]:
-        """The folders of its migrations."""
+    def sources(self) -> list[Source]:
+        """Its migrations: those of libraries first, then its own. A folder that is not there has none."""
+        words = {"schema": self.name, "writer": self.writer, "reader": self.reader}
         found = []
-        for source in self.sources:
-            package, folder = source.split("/")
-            found.append(Path(str(files(package))) / folder)
+        for name in self.folders:
+            package, _, folder = name.partition("/")
+            path = Path(str(files(package))) / folder
+            if path.is_dir():
+                found.append(Source(name, path, words))
         return found
 
 

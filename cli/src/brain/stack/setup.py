@@ -7,7 +7,7 @@ import asyncpg
 from brain.stack.members import EXTENSIONS, LOGIN_ROLES, SCHEMAS, SEARCH_OWNER, Schema
 from brain.stack.postgres import Cluster
 from chassis import sql
-from chassis.migrations import Names, migrate
+from chassis.migrations import migrate
 from chassis.settings import Secret
 
 STATEMENTS = sql.load("brain.stack", "setup.sql")
@@ -53,7 +53,7 @@ async def database(cluster: Cluster, name: str) -> None:
             await connection.execute(STATEMENTS.create_extension.format(name=_identifier(extension)))
         for schema in SCHEMAS:
             await connection.execute(STATEMENTS.create_schema.format(name=_identifier(schema.name)))
-            for role in sorted({schema.writer, schema.reader, *schema.lookers}):
+            for role in schema.roles:
                 names = {"name": _identifier(schema.name), "role": _identifier(role)}
                 await connection.execute(STATEMENTS.let_look.format(**names))
                 if role == SEARCH_OWNER:  # the owner of a function needs this to be given it

@@ -39,7 +39,7 @@ def read_folder(folder: Path) -> list[Migration]:
         if int(path.name[:4]) != number:
             raise BadMigration(f"{path}: number {number:04d} is expected here")
         text = path.read_text(encoding="utf-8")
-        found.append(Migration(f"{folder.parent.name}/{path.name}", text, hashlib.sha256(text.encode()).hexdigest()))
+        found.append(Migration(path.name, text, hashlib.sha256(text.encode()).hexdigest()))
     return found
 
 
