@@ -1,1 +1,1 @@
-"""The public vocabulary: facts, commands, queries, refusals, subjects and topology. It knows msgspec and nothing else."""
+"""The public vocabulary: facts, commands, queries, refusals, subjects and topology. It knows msgspec alone."""

@@ -6,7 +6,6 @@ import msgspec
 
 from contracts.errors import Refused, Unavailable
 
-
 T = TypeVar("T")
 
 

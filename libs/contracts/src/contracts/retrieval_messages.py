@@ -72,7 +72,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hits(msgspec.Struct, frozen=True, kw_only=True):
-    """`empty`: "" or why there is nothing (nothing_granted, no_match, index_behind). `degraded`: arms that were missing."""
+    """`empty`: "" or why there is nothing: nothing_granted, no_match, index_behind. `degraded`: arms that failed."""
 
     hits: tuple[Hit, ...]
     trust: str

@@ -53,11 +53,6 @@ def parked(brain: BrainId, service: str) -> str:
     return f"parked.{brain}.{service}.message"
 
 
-def archived(stream: str) -> str:
-    """Core NATS, not stored: the archive says here which position it has reached."""
-    return f"note.archive.{stream}"
-
-
 def checkpointed(projection: str) -> str:
     """Core NATS, not stored: a projection says here which position it has reached."""
     return f"note.projection.{projection}"

@@ -1,4 +1,4 @@
-"""Streams and durable consumers as data. They are provisioned once and read back, never made by a service that starts."""
+"""Streams and durable consumers as data. Provisioned once, read back, never made by a service."""
 
 from dataclasses import dataclass, field
 

@@ -1,0 +1,210 @@
+"""The one place that appends. Never without an expectation; a retry recognises its own success."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID, uuid4
+
+import msgspec
+import nats.errors
+from nats.aio.client import Client
+
+from contracts import codec
+from contracts.envelope import Batch, Envelope
+from contracts.errors import Unavailable
+from contracts.ids import BrainId, CommandId, FactId, PrincipalId, derived, fact_id
+from eventlog import leader, telemetry
+from eventlog.signing import Signer
+
+BATCH_LIMIT = 1000
+"""Messages in one atomic batch: the server's own limit (ADR-50)."""
+BULK = 250
+"""Facts a bulk append sends at a time: 25,000 facts/s, and decisions beside it wait 6 ms at most (p95)."""
+
+_WRONG_LAST = frozenset({10071, 10164})
+_DUPLICATE_IN_BATCH = 10201
+_EXPECTED = "Nats-Expected-Last-Subject-Sequence"
+_NUMBER = re.compile(r"(\d+)\s*$")
+
+
+class Conflict(Exception):
+    """A history or gate has moved since it was folded: reload and decide again.
+
+    `last` is its position now, 0 where that is unknown.
+    """
+
+    def __init__(self, subject: str, last: int) -> None:
+        super().__init__(f"{subject} has moved")
+        self.subject = subject
+        self.last = last
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """One decision's facts, in order, with what it was decided on.
+
+    `expected` holds the last folded sequence of every history written (0: it must be new), and of each gate that
+    must not have moved. `first` numbers the facts of one command that is appended in several decisions.
+    """
+
+    command: CommandId
+    actor: PrincipalId
+    correlation: UUID
+    facts: tuple[tuple[str, msgspec.Struct], ...]
+    expected: Mapping[str, int]
+    causation: FactId | None = None
+    first: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    subject: str
+    id: str
+    headers: dict[str, str]
+    body: bytes
+
+
+class _Error(msgspec.Struct):
+    code: int = 0
+    err_code: int = 0
+    description: str = ""
+
+
+class _Ack(msgspec.Struct):
+    seq: int = 0
+    error: _Error | None = None
+
+
+class _Wrong(Exception):
+    """The server refused an expectation, or reported an id twice."""
+
+    def __init__(self, error: _Error) -> None:
+        super().__init__(error.description)
+        found = _NUMBER.search(error.description)
+        self.last = int(found.group(1)) if found and error.err_code in _WRONG_LAST else 0
+
+
+class EventLog:
+    """Appends to one ledger stream, as one service, for one brain."""
+
+    def __init__(self, nc: Client, stream: str, brain: BrainId, signer: Signer, clock: Callable[[], datetime]) -> None:
+        self._nc = nc
+        self._stream = stream
+        self._brain = brain
+        self._signer = signer
+        self._clock = clock
+
+    async def append(self, decision: Append) -> int:
+        """Append a decision whole, or not at all; returns the position of its last fact.
+
+        Raises `Conflict` where something expected has moved, `Unavailable` where the log did not answer and the
+        decision is not in it as far as can be known: the same command may be sent again.
+        """
+        if not 1 <= len(decision.facts) <= BATCH_LIMIT:
+            raise ValueError(f"a decision has 1 to {BATCH_LIMIT} facts")
+        messages = self._messages(decision)
+        try:
+            return await (self._publish(messages[0]) if len(messages) == 1 else self._commit(messages))
+        except _Wrong as wrong:
+            return await self._own_success(decision, messages, Conflict(decision.facts[0][0], wrong.last))
+        except (TimeoutError, nats.errors.Error, OSError) as error:
+            return await self._own_success(decision, messages, Unavailable(f"the log did not acknowledge: {error!r}"))
+
+    async def append_many(self, decision: Append) -> int:
+        """Append any number of facts in batches of 250, one in flight, each batch whole.
+
+        A retry of the same command goes on where the first try stopped. Raises as `append` does; what was appended
+        before the error stays.
+        """
+        expected = dict(decision.expected)
+        position = 0
+        for start in range(0, len(decision.facts), BULK):
+            part = decision.facts[start : start + BULK]
+            written = {subject for subject, _ in part}
+            position = await self.append(
+                replace(
+                    decision,
+                    facts=part,
+                    expected={subject: expected[subject] for subject in written},
+                    first=decision.first + start,
+                )
+            )
+            for index, (subject, _) in enumerate(part):
+                expected[subject] = position - len(part) + 1 + index
+        return position
+
+    def _messages(self, decision: Append) -> list[_Message]:
+        missing = {subject for subject, _ in decision.facts} - decision.expected.keys()
+        if missing:
+            raise ValueError(f"never append without an expectation: {sorted(missing)}")
+        size = len(decision.facts)
+        batch = uuid4()  # a fresh one at each try: the server keeps a failed one in mind for ten seconds
+        foreign = [subject for subject in decision.expected if subject not in {s for s, _ in decision.facts}]
+        at, seen, messages = self._clock(), set[str](), []
+        context = telemetry.inject()
+        for index, (subject, fact) in enumerate(decision.facts):
+            id_ = fact_id(decision.command, decision.first + index)
+            envelope = codec.seal(
+                fact,
+                id=id_,
+                brain=self._brain,
+                actor=decision.actor,
+                occurred_at=at,
+                correlation=decision.correlation,
+                causation=decision.causation,
+                batch=Batch(derived(decision.command, "batch", decision.first), index + 1, size) if size > 1 else None,
+            )
+            headers = {"Nats-Msg-Id": str(id_), codec.TYPE_HEADER: envelope.type, **context}
+            if subject not in seen:
+                headers[_EXPECTED] = str(decision.expected[subject])
+                seen.add(subject)
+            elif foreign:
+                watched = foreign.pop()
+                headers[_EXPECTED] = str(decision.expected[watched])
+                headers[f"{_EXPECTED}-Subject"] = watched
+            if size > 1:
+                headers |= {"Nats-Batch-Id": batch.hex, "Nats-Batch-Sequence": str(index + 1)}
+            body = codec.encode(self._signer.sign(subject, envelope))
+            messages.append(_Message(subject, str(id_), headers, body))
+        if foreign:
+            raise ValueError(f"no fact of this decision can carry the expectation on {foreign}")
+        return messages
+
+    async def _publish(self, message: _Message) -> int:
+        answer = await self._nc.request(message.subject, message.body, timeout=5, headers=message.headers)
+        return self._acknowledged(answer.data)
+
+    async def _commit(self, messages: Sequence[_Message]) -> int:
+        for message in messages[:-1]:
+            await self._nc.publish(message.subject, message.body, headers=message.headers)
+        final = messages[-1]
+        headers = {**final.headers, "Nats-Batch-Commit": "1"}
+        answer = await self._nc.request(final.subject, final.body, timeout=10, headers=headers)
+        return self._acknowledged(answer.data)
+
+    @staticmethod
+    def _acknowledged(raw: bytes) -> int:
+        ack = msgspec.json.decode(raw, type=_Ack)
+        if ack.error is None:
+            return ack.seq
+        if ack.error.err_code in _WRONG_LAST or ack.error.err_code == _DUPLICATE_IN_BATCH:
+            raise _Wrong(ack.error)
+        raise Unavailable(f"the log refused: {ack.error.err_code} {ack.error.description}")
+
+    async def _own_success(
+        self, decision: Append, messages: Sequence[_Message], otherwise: Conflict | Unavailable
+    ) -> int:
+        """Ask the leader for the first fact after my expectation: mine means that an earlier try got through."""
+        subject = messages[0].subject
+        found = await leader.first_after(self._nc, self._stream, subject, decision.expected[subject])
+        if found is not None and found.id == messages[0].id:
+            return found.position + len(messages) - 1
+        if found is not None and isinstance(otherwise, Unavailable):
+            raise Conflict(subject, found.position) from otherwise
+        raise otherwise
+
+
+def same_batch(envelope: Envelope, other: Envelope) -> bool:
+    """Whether two facts belong to one decision."""
+    return envelope.batch is not None and other.batch is not None and envelope.batch.id == other.batch.id
