@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from embedder.models import Address, ModelAnsweredWrongly, ModelRefused, ModelUnavailable, select
+from embedder.models import Address, ModelAnsweredWrongly, ModelRefused, ModelUnavailable, TextRefused, select
 from embedder.models.endpoint import ATTEMPTS, BATCH_TEXTS, Endpoint
 
 DIM = 4
@@ -159,11 +159,18 @@ def test_nobody_listening_is_unavailable(pauses: list[float]) -> None:
     assert len(pauses) == ATTEMPTS - 1
 
 
-@pytest.mark.parametrize("status", [301, 400, 401, 403, 404])
+@pytest.mark.parametrize("status", [301, 401, 403, 404])
 def test_an_answer_that_will_not_change_is_refused_at_once(endpoint: Endpoint, server: Server, status: int) -> None:
     server.script = [Reply(status, b"{}")]
     with pytest.raises(ModelRefused, match=f"status {status}"):
         endpoint.query("again")
+    assert len(server.paths) == 1
+
+
+def test_a_text_that_a_server_does_not_take_is_told_from_a_wrong_setting(endpoint: Endpoint, server: Server) -> None:
+    server.script = [Reply(400, b"{}")]
+    with pytest.raises(TextRefused, match="status 400"):
+        endpoint.passages(["far too long for it"])
     assert len(server.paths) == 1
 
 

@@ -13,6 +13,7 @@ from embedder.models.protocol import (
     ModelError,
     ModelRefused,
     ModelUnavailable,
+    TextRefused,
     Vectors,
 )
 
@@ -24,6 +25,7 @@ __all__ = [
     "ModelRefused",
     "ModelUnavailable",
     "Profile",
+    "TextRefused",
     "Vectors",
     "select",
 ]

@@ -29,6 +29,7 @@ class E5:
     """The model card's prefixes, mean pooling and unit length; texts are cut after 510 tokens."""
 
     model_id = MODEL_ID
+    stride = 4_000
 
     def __init__(self, threads: int = 1, path: Path | None = None) -> None:
         weights = Weights(path or installed())

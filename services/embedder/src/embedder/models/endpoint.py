@@ -13,6 +13,7 @@ from embedder.models.protocol import (
     ModelAnsweredWrongly,
     ModelRefused,
     ModelUnavailable,
+    TextRefused,
     Vectors,
 )
 from embedder.models.shaping import readable, unit
@@ -23,8 +24,9 @@ LONGEST_PAUSE = 30.0
 """Seconds: a server that asks for a longer pause is treated as unavailable, and the work is tried again later."""
 
 _FIRST_PAUSE = 0.5
-_MAX_CHARACTERS = 32_768
+_MAX_CHARACTERS = 8_000  # so that even a text of one token a letter fits the usual 8,192 tokens
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_TEXT_REFUSED = frozenset({400, 413, 422})
 _OK = 200
 
 
@@ -52,6 +54,8 @@ class Address(msgspec.Struct, frozen=True):
 
 class Endpoint:
     """Embeds over HTTP with bounded retries. Redirects are not followed, the environment's proxies not used."""
+
+    stride = 64_000
 
     def __init__(self, address: Address, pause: Callable[[float], None] = time.sleep) -> None:
         self.dim = address.dim
@@ -98,6 +102,8 @@ class Endpoint:
                 if response.status_code == _OK:
                     return response.content
                 reason = f"status {response.status_code}"
+                if response.status_code in _TEXT_REFUSED:
+                    raise TextRefused(self._explained(reason, "these texts are set aside; check the model's name too"))
                 if response.status_code not in _RETRIED:
                     raise ModelRefused(self._explained(reason, "check its address, key and model name"))
                 wait = _asked_pause(response.headers.get("Retry-After"), datetime.now(UTC), wait)

@@ -18,6 +18,7 @@ class Hashing:
     """Texts with common words lie close; the same text always has the same vector."""
 
     model_id = MODEL_ID
+    stride = 100_000
 
     def __init__(self, dim: int = 384) -> None:
         self.dim = dim

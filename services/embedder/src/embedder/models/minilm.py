@@ -28,6 +28,7 @@ class MiniLM:
     """Mean pooling and unit length as the model was trained; no prefixes; texts are cut after 254 tokens."""
 
     model_id = MODEL_ID
+    stride = 8_000
     dim = 384
 
     def __init__(self, threads: int = 1) -> None:

@@ -25,6 +25,10 @@ class Model(Protocol):
     def dim(self) -> int:
         """How many numbers a vector has."""
 
+    @property
+    def stride(self) -> int:
+        """About how many characters to hand in at once, so that a waiting query is not kept long."""
+
     def passages(self, texts: Sequence[str]) -> Vectors:
         """Vectors of texts that are to be found, float32, one row a text in the given order."""
 
@@ -42,6 +46,10 @@ class ModelUnavailable(ModelError):
 
 class ModelRefused(ModelError):
     """The model will answer no better later: a wrong key, address, model name or setting."""
+
+
+class TextRefused(ModelError):
+    """The model takes other texts but not these, and will not take them later."""
 
 
 class ModelAnsweredWrongly(ModelError):

@@ -1,0 +1,1 @@
+"""What the embedder does when others say something."""
