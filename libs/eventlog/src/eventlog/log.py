@@ -45,7 +45,8 @@ class Append:
     """One decision's facts, in order, with what it was decided on.
 
     `expected` holds the last folded sequence of every history written (0: it must be new), and of each gate that
-    must not have moved. `first` numbers the facts of one command that is appended in several decisions.
+    must not have moved. `first` numbers the facts of one command that is appended in several decisions. `at`: when it
+    happened, for a caller that keeps the same instant elsewhere; the log's clock where it is None.
     """
 
     command: CommandId
@@ -55,6 +56,7 @@ class Append:
     expected: Mapping[str, int]
     causation: FactId | None = None
     first: int = 0
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +103,31 @@ class EventLog:
         Raises `Conflict` where something expected has moved, `Unavailable` where the log did not answer and the
         decision is not in it as far as can be known: the same command may be sent again.
         """
-        if not 1 <= len(decision.facts) <= BATCH_LIMIT:
-            raise ValueError(f"a decision has 1 to {BATCH_LIMIT} facts")
-        messages = self._messages(decision)
+        (position,) = await self.append_together([decision])
+        return position
+
+    async def append_together(self, decisions: Sequence[Append]) -> list[int]:
+        """Append independent decisions in one atomic batch, all or none; the position of the last fact of each.
+
+        No two of them write the same history, gates apart, on which they must expect the same. One sync to disk pays
+        for all. Raises as `append` does, for all of them.
+        """
+        size = sum(len(decision.facts) for decision in decisions)
+        if not 1 <= size <= BATCH_LIMIT or not all(decision.facts for decision in decisions):
+            raise ValueError(f"a decision has facts, and a batch at most {BATCH_LIMIT}")
+        messages = self._messages(decisions, size)
+        first = decisions[0]
         try:
-            return await (self._publish(messages[0]) if len(messages) == 1 else self._commit(messages))
+            last = await (self._publish(messages[0]) if len(messages) == 1 else self._commit(messages))
         except _Wrong as wrong:
-            return await self._own_success(decision, messages, Conflict(decision.facts[0][0], wrong.last))
+            last = await self._own_success(first, messages, Conflict(first.facts[0][0], wrong.last))
         except (TimeoutError, nats.errors.Error, OSError) as error:
-            return await self._own_success(decision, messages, Unavailable(f"the log did not acknowledge: {error!r}"))
+            last = await self._own_success(first, messages, Unavailable(f"the log did not acknowledge: {error!r}"))
+        positions, position = [], last - size
+        for decision in decisions:
+            position += len(decision.facts)
+            positions.append(position)
+        return positions
 
     async def append_many(self, decision: Append) -> int:
         """Append any number of facts in batches of 250, one in flight, each batch whole.
@@ -134,41 +152,42 @@ class EventLog:
                 expected[subject] = position - len(part) + 1 + index
         return position
 
-    def _messages(self, decision: Append) -> list[_Message]:
-        missing = {subject for subject, _ in decision.facts} - decision.expected.keys()
-        if missing:
-            raise ValueError(f"never append without an expectation: {sorted(missing)}")
-        size = len(decision.facts)
+    def _messages(self, decisions: Sequence[Append], size: int) -> list[_Message]:
         batch = uuid4()  # a fresh one at each try: the server keeps a failed one in mind for ten seconds
-        foreign = [subject for subject in decision.expected if subject not in {s for s, _ in decision.facts}]
-        at, seen, messages = self._clock(), set[str](), []
+        whole = derived(decisions[0].command, "batch", decisions[0].first)
+        written = {subject for decision in decisions for subject, _ in decision.facts}
+        seen, messages = dict[str, int](), list[_Message]()
         context = telemetry.inject()
-        for index, (subject, fact) in enumerate(decision.facts):
-            id_ = fact_id(decision.command, decision.first + index)
-            envelope = codec.seal(
-                fact,
-                id=id_,
-                brain=self._brain,
-                actor=decision.actor,
-                occurred_at=at,
-                correlation=decision.correlation,
-                causation=decision.causation,
-                batch=Batch(derived(decision.command, "batch", decision.first), index + 1, size) if size > 1 else None,
-            )
-            headers = {"Nats-Msg-Id": str(id_), codec.TYPE_HEADER: envelope.type, **context}
-            if subject not in seen:
-                headers[_EXPECTED] = str(decision.expected[subject])
-                seen.add(subject)
-            elif foreign:
-                watched = foreign.pop()
-                headers[_EXPECTED] = str(decision.expected[watched])
-                headers[f"{_EXPECTED}-Subject"] = watched
-            if size > 1:
-                headers |= {"Nats-Batch-Id": batch.hex, "Nats-Batch-Sequence": str(index + 1)}
-            body = codec.encode(self._signer.sign(subject, envelope))
-            messages.append(_Message(subject, str(id_), headers, body))
-        if foreign:
-            raise ValueError(f"no fact of this decision can carry the expectation on {foreign}")
+        for decision in decisions:
+            at = decision.at or self._clock()
+            foreign = [subject for subject in decision.expected if subject not in written and subject not in seen]
+            for index, (subject, fact) in enumerate(decision.facts):
+                envelope = codec.seal(
+                    fact,
+                    id=fact_id(decision.command, decision.first + index),
+                    brain=self._brain,
+                    actor=decision.actor,
+                    occurred_at=at,
+                    correlation=decision.correlation,
+                    causation=decision.causation,
+                    batch=Batch(whole, len(messages) + 1, size) if size > 1 else None,
+                )
+                headers = {"Nats-Msg-Id": str(envelope.id), codec.TYPE_HEADER: envelope.type, **context}
+                if subject not in seen:
+                    headers[_EXPECTED] = str(_expectation(decision, subject, seen))
+                elif foreign:
+                    watched = foreign.pop()
+                    headers[_EXPECTED] = str(_expectation(decision, watched, seen))
+                    headers[f"{_EXPECTED}-Subject"] = watched
+                if size > 1:
+                    headers |= {"Nats-Batch-Id": batch.hex, "Nats-Batch-Sequence": str(len(messages) + 1)}
+                body = codec.encode(self._signer.sign(subject, envelope))
+                messages.append(_Message(subject, str(envelope.id), headers, body))
+            if foreign:
+                raise ValueError(f"no fact of this decision can carry the expectation on {foreign}")
+            for subject, expected in decision.expected.items():
+                if seen.get(subject, expected) != expected:
+                    raise ValueError(f"decisions of one batch expect different positions of {subject}")
         return messages
 
     async def _publish(self, message: _Message) -> int:
@@ -203,6 +222,13 @@ class EventLog:
         if found is not None and isinstance(otherwise, Unavailable):
             raise Conflict(subject, found.position) from otherwise
         raise otherwise
+
+
+def _expectation(decision: Append, subject: str, seen: dict[str, int]) -> int:
+    if subject not in decision.expected:
+        raise ValueError(f"never append without an expectation: {subject}")
+    seen[subject] = decision.expected[subject]
+    return seen[subject]
 
 
 def same_batch(envelope: Envelope, other: Envelope) -> bool:
