@@ -1,0 +1,193 @@
+"""Access facts become rows; replaying them, or a part of them, changes nothing."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import msgspec
+import pytest
+
+from access import lookup
+from access.projection import applying
+from access.rule import GrantLine
+from access.scopes import Prefix
+from chassis.postgres import Pool, Pooled, transaction
+from contracts import access_facts as facts
+from contracts import codec, subjects
+from contracts.content import ContentRef
+from contracts.enums import Gate, Permission, PrincipalKind, Role, Tier, TokenKind
+from contracts.enums import Scope as TokenScope
+from contracts.envelope import Recorded
+from contracts.ids import BrainId, ContentId, FactId, GrantId, PrincipalId, TokenId, everyone
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+class Texts:
+    """Bodies by id, as the content store would return them."""
+
+    def __init__(self) -> None:
+        self._texts: dict[ContentId, bytes] = {}
+
+    def keep(self, body: bytes) -> ContentRef:
+        ref = ContentRef(ContentId(uuid4()), "0" * 64)
+        self._texts[ref.id] = body
+        return ref
+
+    async def get(self, _db: Pooled, _brain: BrainId, refs: Sequence[ContentRef]) -> Mapping[ContentId, bytes]:
+        return {ref.id: self._texts[ref.id] for ref in refs}
+
+
+class Story:
+    """Facts of one brain in order."""
+
+    def __init__(self) -> None:
+        self.brain = BrainId(uuid4())
+        self.texts = Texts()
+        self.recorded: list[Recorded[msgspec.Struct]] = []
+
+    def say(self, subject: str, fact: msgspec.Struct) -> None:
+        position = len(self.recorded) + 1
+        envelope = codec.seal(
+            fact,
+            id=FactId(uuid4()),
+            brain=self.brain,
+            actor=PrincipalId(uuid4()),
+            occurred_at=NOW,
+            correlation=uuid4(),
+        )
+        self.recorded.append(Recorded(position, subject, envelope, fact))
+
+    def join(self, name: str, kind: PrincipalKind = PrincipalKind.PERSON, tier: Tier = Tier.EMPLOYEE) -> PrincipalId:
+        member = PrincipalId(uuid4())
+        profile = self.texts.keep(msgspec.json.encode({"name": name}))
+        fact = facts.MemberJoined(member=member, kind=kind, profile=profile, role=Role.MEMBER, tier=tier)
+        self.say(subjects.access(self.brain, member), fact)
+        return member
+
+    def grant(self, subject: PrincipalId, scope: str, permission: Permission = Permission.READ) -> GrantId:
+        grant = GrantId(uuid4())
+        body = self.texts.keep(scope.encode())
+        fact = facts.Granted(grant=grant, subject=subject, scope=body, permission=permission)
+        self.say(subjects.access(self.brain, subject), fact)
+        return grant
+
+    def issue(self, principal: PrincipalId, tier: Tier, digest: str, expires_at: datetime | None = None) -> TokenId:
+        token = TokenId(uuid4())
+        fact = facts.TokenIssued(
+            token=token,
+            principal=principal,
+            kind=TokenKind.PERSON,
+            tier=tier,
+            scopes=(TokenScope.READ,),
+            digest=digest,
+            expires_at=expires_at,
+        )
+        self.say(subjects.access(self.brain, principal), fact)
+        return token
+
+    def open(self) -> None:
+        name = self.texts.keep(b'{"name":"brain"}')
+        self.say(subjects.brain_itself(self.brain), facts.BrainOpened(name=name))
+
+    async def project(self, pool: Pool, start: int = 0, end: int | None = None) -> None:
+        async with transaction(pool, self.brain) as db:
+            await applying(self.texts)(db, self.recorded[start:end])
+
+
+@pytest.fixture
+def story() -> Story:
+    return Story()
+
+
+async def test_a_person_has_their_own_grants_their_groups_and_everyones(pool: Pool, story: Story) -> None:
+    story.open()
+    alice, robot = story.join("alice"), story.join("robot", PrincipalKind.SERVICE)
+    team = PrincipalId(uuid4())
+    profile = story.texts.keep(b'{"name":"team"}')
+    story.say(
+        subjects.access(story.brain, team), facts.GroupChanged(group=team, profile=profile, members=(alice, robot))
+    )
+    await story.project(pool)
+    async with transaction(pool, story.brain) as db:
+        person = await lookup.caller_for(db, story.brain, alice, None)
+        service = await lookup.caller_for(db, story.brain, robot, None)
+        assert person is not None
+        assert service is not None
+        assert person.subjects == {alice, team, everyone(story.brain)}
+        assert service.subjects == {robot, team}
+        assert await lookup.active_people(db) == 1
+        assert await lookup.names(db, [alice, team]) == {alice: "alice", team: "team"}
+        assert await lookup.group_by_name(db, "everyone") == everyone(story.brain)
+
+
+async def test_whoever_leaves_is_no_caller_and_leaves_no_grant_or_token(pool: Pool, story: Story) -> None:
+    alice = story.join("alice")
+    story.grant(alice, "**")
+    token = story.issue(alice, Tier.EMPLOYEE, "d1")
+    story.say(subjects.access(story.brain, alice), facts.MemberLeft(member=alice))
+    for _ in range(2):
+        await story.project(pool)
+        async with transaction(pool, story.brain) as db:
+            assert await lookup.caller_for(db, story.brain, alice, None) is None
+            assert await lookup.caller_for(db, story.brain, alice, token) is None
+            assert await lookup.grants_for(db, [alice]) == []
+            assert await lookup.token_by_digest(db, "d1") is None
+            left = await lookup.member_by_name(db, "alice")
+            assert left is not None
+            assert not left.active
+
+
+async def test_a_token_narrows_its_person_and_dies_at_its_time_or_by_revocation(pool: Pool, story: Story) -> None:
+    alice = story.join("alice", tier=Tier.MANAGER)
+    wide = story.issue(alice, Tier.ADMIN, "wide")
+    short = story.issue(alice, Tier.EMPLOYEE, "short", NOW)
+    dead = story.issue(alice, Tier.EMPLOYEE, "dead")
+    story.say(subjects.access(story.brain, alice), facts.TokenRevoked(token=dead, principal=alice))
+    await story.project(pool)
+    async with transaction(pool, story.brain) as db:
+        caller = await lookup.caller_for(db, story.brain, alice, wide)
+        assert caller is not None
+        assert caller.tier is Tier.MANAGER
+        assert caller.scopes == {TokenScope.READ}
+        before = NOW.replace(hour=11)
+        assert await lookup.caller_for(db, story.brain, alice, short, at=before) is not None
+        assert await lookup.caller_for(db, story.brain, alice, short, at=NOW) is None
+        assert await lookup.caller_for(db, story.brain, alice, dead) is None
+        assert await lookup.caller_for(db, story.brain, PrincipalId(uuid4()), wide) is None
+        assert [token.digest for token in await lookup.tokens_of(db, alice)] == ["wide", "short"]
+
+
+async def test_replays_and_parts_of_a_history_lead_to_the_same_rows(pool: Pool, story: Story) -> None:
+    story.open()
+    alice = story.join("alice")
+    kept, gone = story.grant(alice, "topics/**", Permission.APPROVE), story.grant(alice, "category:x")
+    story.say(subjects.access(story.brain, alice), facts.Revoked(grant=gone, subject=alice))
+    story.say(subjects.access(story.brain, alice), facts.RoleChanged(member=alice, role=Role.ADMIN, tier=Tier.MANAGER))
+    story.say(subjects.gate(story.brain, Gate.ACCESS), facts.GateMoved(cause=uuid4()))
+    await story.project(pool)
+    for start, end in ((0, None), (0, 3), (2, 5), (0, None)):
+        await story.project(pool, start, end)
+    async with transaction(pool, story.brain) as db:
+        assert [grant.id for grant in await lookup.numbered_grants(db, [alice])] == [kept]
+        assert await lookup.grants_for(db, [alice]) == [GrantLine(alice, Prefix("topics/"), Permission.APPROVE)]
+        member = await lookup.member(db, alice)
+        assert member is not None
+        assert (member.role, member.tier) == (Role.ADMIN, Tier.MANAGER)
+        last = len(story.recorded)
+        assert (await lookup.gate_positions(db))[Gate.ACCESS] == last
+        assert (await lookup.gate_positions(db))[Gate.FENCE] == 0
+        mine = subjects.access(story.brain, alice)
+        assert await lookup.positions(db, [mine, "evt.none"]) == {mine: last - 1, "evt.none": 0}
+
+
+async def test_a_stored_scope_that_does_not_parse_refuses_the_token(pool: Pool, story: Story) -> None:
+    alice = story.join("alice")
+    token = story.issue(alice, Tier.EMPLOYEE, "odd")
+    await story.project(pool)
+    async with transaction(pool, story.brain) as db:
+        await db.execute("update tokens set scopes = array['brain:read', 'brain:everything'] where id = $1", token)
+        assert await lookup.caller_for(db, story.brain, alice, token) is None
+        found = await lookup.token_by_digest(db, "odd")
+        assert found is not None
+        assert not found.alive(NOW)
