@@ -1,0 +1,84 @@
+"""The console script: finds the command, runs it, and turns what it raises into an exit code."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from brain import output
+from contracts.errors import FORBIDDEN, Refused, Unavailable
+
+OK, FAILED, USAGE, NOT_SIGNED_IN, FORBIDDEN_CODE, UNAVAILABLE = range(6)
+"""The exit codes that scripts rely on."""
+
+_SIGNED_OUT = frozenset({"not_signed_in", "unauthorized"})
+
+COMMANDS = {
+    "up": "stack",
+    "down": "stack",
+    "status": "stack",
+}
+"""Where each command lives: a module of `brain.commands`, with a command of that name."""
+
+
+class Lazy(click.Group):
+    """A group whose commands are imported when they are used: `brain --help` and `brain status` stay quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"brain.commands.{COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return command
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+def brain() -> None:
+    """Company Brain: what a company knows, approved by its people.
+
+    BRAIN_HOME is the data folder (default: .brain beside the virtual environment), BRAIN_PORT the first port (8460).
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; the exit code."""
+    as_json = "--json" in arguments
+    try:
+        code = brain.main(list(arguments), prog_name="brain", standalone_mode=False)
+    except click.UsageError as error:
+        if not as_json:
+            error.show()
+            return USAGE
+        return output.fail(Refused("usage", error.format_message(), "", "See --help."), USAGE, as_json=True)
+    except click.Abort:
+        return FAILED
+    except Refused as error:
+        return output.fail(error, _code_of(error), as_json=as_json)
+    except Unavailable as error:
+        return output.fail(error, UNAVAILABLE, as_json=as_json)
+    return code if isinstance(code, int) else OK
+
+
+def _code_of(error: Refused) -> int:
+    if error.code in _SIGNED_OUT:
+        return NOT_SIGNED_IN
+    if error.code in FORBIDDEN:
+        return FORBIDDEN_CODE
+    return UNAVAILABLE if error.code == "no_brain" else FAILED
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()
