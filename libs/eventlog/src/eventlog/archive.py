@@ -35,7 +35,7 @@ def chain(previous: bytes, stream: str, stored: Stored) -> bytes:
 
 
 class Archiver(Follower):
-    """Copies one ledger stream under the archive role. See `Follower` for `run` and `trouble`."""
+    """Copies one brain's messages of one ledger stream under the archive role. See `Follower` for `run` and `trouble`."""
 
     def __init__(self, nc: Client, pool: Pool, brain: BrainId, stream: str) -> None:
         super().__init__(nc, pool, brain, archive_name(stream), stream, self._copy)
@@ -50,6 +50,8 @@ class Archiver(Follower):
         )
         previous, rows = GENESIS if head is None else bytes(head), []
         for stored in messages:
+            if stored.subject.split(".", 2)[1] != str(self._brain):
+                continue
             hashed = chain(previous, self.stream, stored)
             rows.append(
                 (

@@ -50,7 +50,9 @@ class Projector(Follower):
             await self._projection.apply(db, [read(message, self._verifier) for message in heard])
 
     def _hears(self, message: Stored) -> bool:
-        """An unknown type may concern anybody, so it is read, and stops whoever meets it."""
+        """Of this brain, and of a type that is heard. An unknown type may concern anybody: it is read, and stops."""
+        if message.subject.split(".", 2)[1] != str(self._brain):
+            return False
         kind = message.headers.get(codec.TYPE_HEADER, "")
         return kind in self._projection.hears or kind not in CATALOGUE
 

@@ -44,7 +44,7 @@ async def verify(nc: Client, db: Connection, brain: BrainId, stream: str) -> Ver
     found.position = reach.last
     previous = GENESIS
     subscription = await nc.jetstream().subscribe(
-        f"{stream.lower()}.>",
+        f"{stream.lower()}.{brain}.>",
         stream=stream,
         ordered_consumer=True,
         config=ConsumerConfig(deliver_policy=DeliverPolicy.ALL),
@@ -52,8 +52,6 @@ async def verify(nc: Client, db: Connection, brain: BrainId, stream: str) -> Ver
     try:
         while rows := await rows_of(db, brain, stream, found.archived, PART):
             for stored, hashed in rows:
-                if stored.position != found.archived + 1:
-                    found.broken.append(Broken(stream, found.archived + 1, "the archive lacks this position"))
                 if chain(previous, stream, stored) != hashed:
                     found.broken.append(Broken(stream, stored.position, "the archive's chain does not hold here"))
                 if stored.position > reach.last:
@@ -76,8 +74,9 @@ async def _compare(subscription: object, stored: Stored, found: Verified) -> Non
         found.broken.append(Broken(found.stream, stored.position, "the stream does not hold this position"))
         return
     at = message.metadata.sequence.stream
-    same = at == stored.position and message.subject == stored.subject and message.data == stored.body
-    if not same:
+    if at < stored.position:
+        found.broken.append(Broken(found.stream, at, "the archive lacks this position"))
+    elif at > stored.position or message.subject != stored.subject or message.data != stored.body:
         found.broken.append(Broken(found.stream, stored.position, "the stream holds something else than the archive"))
 
 
