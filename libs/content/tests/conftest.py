@@ -1,9 +1,8 @@
 """A key ring, a brain, and transactions on it as any role."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Protocol
 from uuid import uuid4
 
 import pytest
@@ -14,11 +13,7 @@ from content.store import ContentStore
 from contracts.ids import BrainId
 from servers import Database
 
-
-class Acting(Protocol):
-    """Opens a transaction of `brain` as a database role."""
-
-    def __call__(self, role: str, brain: BrainId) -> AbstractAsyncContextManager[postgres.Pooled]: ...
+Acting = Callable[[str, BrainId], AbstractAsyncContextManager[postgres.Pooled]]
 
 
 @pytest.fixture

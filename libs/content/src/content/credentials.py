@@ -20,7 +20,7 @@ class Rule(NamedTuple):
     harmless: Pattern | None = None
 
 
-_SEPARATOR = r"""["'`*\]]{0,3}[ \t]{0,3}(?:=>|:=|={1,2}|:)[= \t]{0,3}["'`*]{0,3}"""
+_SEPARATOR = r"""["'`*\]]{0,3}[ \t]{0,3}(?:=>|:=|={1,2}|:)["'`*]{0,3}[= \t]{0,3}["'`*]{0,3}"""
 _STAND_IN = compiled(
     r"(?i)example|sample|placeholder|change[-_]?(?:me|it)|your|dummy|redacted|insert|replace|xxxx|\*\*|\.\.|…|"
     r"[<>{}$%()\[\]]|1password|lastpass|bitwarden|keychain|https?:|process\.env|os\.environ|secrets?manager"

@@ -19,7 +19,10 @@ class Hit(Protocol):
 
 
 class Pattern(Protocol):
-    """A compiled pattern."""
+    """A compiled pattern; `groups` is how many parts it captures."""
+
+    @property
+    def groups(self) -> int: ...
 
     def search(self, text: bytes, pos: int = 0, endpos: int = 0, /) -> Hit | None: ...
 

@@ -17,12 +17,12 @@ _IBAN_WORD = compiled(r"(?i)\biban")
 _IBAN_START = compiled(r"(?i)\b[A-Z]{2}[ .-]?[0-9]{2}[ .-]?[A-Z0-9]")
 _DIGITS = compiled(r"[0-9]+")
 
-_CARD_SHAPES = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3)})
-_KONTO_SHAPE = (4, 2, 5)
-_BIRTH_SHAPE = (6, 5)
-_MOST_GROUPS = 5
+# How cards, accounts and birth numbers are written in groups.
+_SHAPES = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (4, 2, 5), (6, 5)})
+_BEGINNINGS = frozenset(shape[:count] for shape in _SHAPES for count in range(1, len(shape)))
 _ELEVEN = 11
 _CARD_LENGTHS = range(13, 20)
+_WHOLE_LENGTHS = frozenset({_ELEVEN, *_CARD_LENGTHS})
 _SEPARATORS = frozenset(b" .-")
 
 
@@ -43,14 +43,20 @@ def find(body: bytes) -> Iterator[Number]:
     """Every IBAN, card, Norwegian account and birth number in `body` whose surroundings leave no doubt."""
     yield from _ibans(body)
     groups = [_Group(*hit.span()) for hit in _DIGITS.finditer(body)]
-    for first in range(len(groups)):
-        for count in range(1, min(_MOST_GROUPS, len(groups) - first) + 1):
-            window = groups[first : first + count]
-            if count > 1 and not _joined(body, window):
-                break
-            rule = _meaning(body, window)
+    for first, group in enumerate(groups):
+        window = [group]
+        shape: tuple[int, ...] = (group.end - group.start,)
+        while True:
+            rule = _meaning(body, window, shape)
             if rule is not None:
                 yield Number(rule, window[0].start, window[-1].end)
+            following = first + len(window)
+            if shape not in _BEGINNINGS or following == len(groups):
+                break
+            window = groups[first : following + 1]
+            shape = (*shape, window[-1].end - window[-1].start)
+            if not _joined(body, window):
+                break
 
 
 def _joined(body: bytes, window: list[_Group]) -> bool:
@@ -60,10 +66,9 @@ def _joined(body: bytes, window: list[_Group]) -> bool:
     return last.start - before.end == 1 and separator in _SEPARATORS and separator == body[window[0].end]
 
 
-def _meaning(body: bytes, window: list[_Group]) -> str | None:
-    shape = tuple(group.end - group.start for group in window)
+def _meaning(body: bytes, window: list[_Group], shape: tuple[int, ...]) -> str | None:
     single = len(shape) == 1
-    if not (shape in _CARD_SHAPES or shape in (_KONTO_SHAPE, _BIRTH_SHAPE) or (single and shape[0] >= _ELEVEN)):
+    if shape not in _SHAPES and not (single and shape[0] in _WHOLE_LENGTHS):
         return None
     start, end = window[0].start, window[-1].end
     if not _stands_alone(body, start, end):

@@ -1,5 +1,6 @@
 """What the write path refuses: credentials, cards, bank accounts and national ids; told by place, never by value."""
 
+from bisect import bisect
 from functools import cache
 from typing import NamedTuple
 
@@ -65,8 +66,11 @@ def _scanned(body: bytes) -> list[Match]:
 
 
 def _apart(found: list[Match]) -> list[Match]:
-    kept: list[Match] = []
+    kept: list[Match] = []  # in order and without overlaps, so that only two neighbours can be in the way
     for match in sorted(found, key=lambda match: (match.start - match.end, match.start)):
-        if all(match.end <= other.start or other.end <= match.start for other in kept):
-            kept.append(match)
-    return sorted(kept, key=lambda match: match.start)
+        at = bisect(kept, match.start, key=lambda other: other.start)
+        before_ends = kept[at - 1].end if at else 0
+        after_starts = kept[at].start if at < len(kept) else match.end
+        if before_ends <= match.start and match.end <= after_starts:
+            kept.insert(at, match)
+    return kept
