@@ -35,7 +35,7 @@ def chain(previous: bytes, stream: str, stored: Stored) -> bytes:
 
 
 class Archiver(Follower):
-    """Copies one brain's messages of one ledger stream under the archive role. See `Follower` for `run` and `trouble`."""
+    """Copies one brain's messages of one ledger stream, as the archive role. See `Follower` for `run`, `trouble`."""
 
     def __init__(self, nc: Client, pool: Pool, brain: BrainId, stream: str) -> None:
         super().__init__(nc, pool, brain, archive_name(stream), stream, self._copy)
