@@ -39,7 +39,7 @@ class Status(msgspec.Struct, frozen=True):
 
 
 def start(home: Home, environ: Mapping[str, str]) -> bool:
-    """Start a brain in the background and return when it is ready; False when it ran already.
+    """Start a brain in the background and return when all of it is ready; False when it ran already.
 
     Raises `Refused` with the reason when it does not come up, `Unavailable` when it takes longer than three minutes.
     """
@@ -61,8 +61,12 @@ def start(home: Home, environ: Mapping[str, str]) -> bool:
             said = child.tail(home.log("supervisor"), 1)
             raise Refused("start_failed", said, str(home.log("supervisor")), "Its log tells more.")
         if time.monotonic() > deadline:
-            raise Unavailable(f"the brain did not become ready: {_unready(home, environ)}")
+            raise Unavailable(f"the brain did not become ready: {_unready(status(home, environ))}")
         time.sleep(0.05)
+    while not (seen := status(home, environ)).ready:
+        if time.monotonic() > deadline:
+            raise Unavailable(f"the brain did not become ready: {_unready(seen)}")
+        time.sleep(0.2)
     return started
 
 
@@ -112,7 +116,6 @@ async def _quiet(error: Exception) -> None:
     del error
 
 
-def _unready(home: Home, environ: Mapping[str, str]) -> str:
-    services = status(home, environ).services
-    waiting = {name: service.reasons for name, service in services.items() if not service.ready}
+def _unready(seen: Status) -> str:
+    waiting = {name: service.reasons for name, service in seen.services.items() if not service.ready}
     return "; ".join(f"{name}: {', '.join(f'{part} {why}' for part, why in r.items())}" for name, r in waiting.items())

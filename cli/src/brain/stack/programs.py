@@ -47,7 +47,8 @@ def urls(ports: Ports) -> dict[str, str]:
 def service(name: str, home: Home, ports: Ports, environ: Mapping[str, str]) -> child.Program:
     """One service as a process.
 
-    `environ` is the supervisor's: of it, OTLP_ENDPOINT, BRAIN_TRACE_FILE and what begins with the service's name (`EMBEDDER_PROFILE`) are passed on.
+    `environ` is the supervisor's: of it, OTLP_ENDPOINT, BRAIN_TRACE_FILE and what begins with the service's name
+    (`EMBEDDER_PROFILE`) are passed on.
     """
     papers = home.papers()
     env = {
