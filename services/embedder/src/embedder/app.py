@@ -37,6 +37,8 @@ async def main(stop: asyncio.Event, environ: Mapping[str, str] = os.environ) -> 
     telemetry.configure(SERVICE, settings.otlp_endpoint, settings.brain_trace_file)
     async with AsyncExitStack() as stack:
         parts: dict[str, str] = {"model": "loading"}
+        if "react" in settings.brain_roles:
+            parts["drafts"] = "starting"
         reaction: list[Drafts] = []
 
         async def ready() -> dict[str, str]:
@@ -49,6 +51,7 @@ async def main(stop: asyncio.Event, environ: Mapping[str, str] = os.environ) -> 
         client = await stack.enter_async_context(_bus(settings, worker))
         if "react" in settings.brain_roles:
             reaction.append(await stack.enter_async_context(_reacting(settings, client, worker)))
+            parts["drafts"] = ""
         log.get().info("service_started", roles=settings.brain_roles, model=worker.model.model_id)
         await stop.wait()
         log.get().info("service_stopping")
