@@ -1,0 +1,64 @@
+# Company Brain. `make up` and `make test` do their own set-up; everything lands in .venv and .brain of this checkout.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+MEMBERS := $(wildcard libs/*/src services/*/src) cli/src
+
+.PHONY: help up down status check format test test-fast test-system test-large bench lock generate clean
+
+help: ## Show what there is to do
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+$(READY): requirements.lock Makefile
+	@sh tools/venv.sh $(VENV)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary=:all: -r requirements.lock
+	@$(PY) tools/members.py $(MEMBERS)
+	@touch $@
+
+up: $(READY) ## Start a brain with a sample company in it, and say where it is
+	@$(VENV)/bin/brain up --detach
+
+down: ## Stop the brain; its data stays
+	@test ! -x $(VENV)/bin/brain || $(VENV)/bin/brain down
+
+status: $(READY) ## Show which services are ready
+	@$(VENV)/bin/brain status
+
+check: $(READY) ## Format, lint, types, architecture, and the rules of the house
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports pyproject.toml
+	$(VENV)/bin/pytest tests/house
+
+format: $(READY) ## Format the code and mend what can be mended by itself
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+test: $(READY) ## Run every test but the large ones
+	$(VENV)/bin/pytest -m "not large"
+
+test-fast: $(READY) ## Run what needs no whole brain
+	$(VENV)/bin/pytest -m "not large and not system"
+
+test-system: $(READY) ## Run the stories with all six services
+	$(VENV)/bin/pytest -m "system and not large"
+
+test-large: $(READY) ## Run the tests at size: many minutes
+	$(VENV)/bin/pytest -m large
+
+bench: $(READY) ## Measure, print a table, and write docs/benchmarks.md
+	$(PY) tools/bench.py
+
+generate: $(READY) ## Write anew what is made from contracts: schemas and golden examples
+	$(PY) tools/generate.py
+
+lock: $(READY) ## Resolve requirements.in into requirements.lock (needs uv)
+	uv pip compile requirements.in --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+		--no-emit-index-url --no-emit-find-links --output-file requirements.lock
+
+clean: down ## Stop the brain and remove .venv, .cache and its data in .brain
+	rm -rf $(VENV) .cache .brain
