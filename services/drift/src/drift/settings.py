@@ -1,0 +1,22 @@
+"""What drift reads from its environment, once."""
+
+from pathlib import Path
+from uuid import UUID
+
+import msgspec
+
+from chassis.settings import Secret
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Each field is the variable of the same name in upper case. `sweep_seconds`: between two looks at the windows."""
+
+    brain_id: UUID
+    nats_url: Secret
+    postgres_dsn: Secret
+    brain_signers: Path
+    health_port: int
+    brain_roles: tuple[str, ...] = ("project", "react")
+    sweep_seconds: float = 60.0
+    otlp_endpoint: str = ""
+    brain_trace_file: Path | None = None
