@@ -10,6 +10,7 @@ from contracts.ids import CommandId, GrantId, PrincipalId, TokenId
 OPEN_BRAIN = "cmd.gateway.open_brain"
 ADD_MEMBER = "cmd.gateway.add_member"
 REMOVE_MEMBER = "cmd.gateway.remove_member"
+CHANGE_ROLE = "cmd.gateway.change_role"
 GRANT = "cmd.gateway.grant"
 REVOKE_GRANT = "cmd.gateway.revoke_grant"
 ISSUE_TOKEN = "cmd.gateway.issue_token"  # noqa: S105 - a subject
@@ -44,6 +45,16 @@ class RemoveMember(msgspec.Struct, frozen=True, kw_only=True):
     command: CommandId
     by: PrincipalId
     name: str
+
+
+class ChangeRole(msgspec.Struct, frozen=True, kw_only=True):
+    """Set a member's role and tier. Needs role admin or owner, and none of the roles concerned above one's own."""
+
+    command: CommandId
+    by: PrincipalId
+    name: str
+    role: Role
+    tier: Tier
 
 
 class GrantTo(msgspec.Struct, frozen=True, kw_only=True):

@@ -80,13 +80,17 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileCapture(msgspec.Struct, frozen=True, kw_only=True):
-    """Keep a text that a person accepted from the inbox as a capture (of source `inbox`)."""
+    """Keep one text as a capture: one that a person accepted from the inbox, or a note of another source.
+
+    `source`: a slug. Visible to everyone in the brain. The same text under the same `external_id` changes nothing.
+    """
 
     command: CommandId
     by: PrincipalId
     title: str
     text: str
     external_id: str
+    source: str = "inbox"
 
 
 class Filed(msgspec.Struct, frozen=True, kw_only=True):
