@@ -1,0 +1,1 @@
+"""What is worked out without any I/O: page bytes to rows, queries to words, dates to trust."""

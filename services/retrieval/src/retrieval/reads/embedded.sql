@@ -1,0 +1,2 @@
+-- name: missing_vectors
+select missing_vectors($1::uuid[])

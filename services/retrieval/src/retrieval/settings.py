@@ -1,0 +1,26 @@
+"""What retrieval reads from its environment, once."""
+
+from pathlib import Path
+from uuid import UUID
+
+import msgspec
+
+from chassis.settings import Secret
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Each field is the variable of the same name in upper case.
+
+    `postgres_dsn` is the address of the role that projects, `serve_dsn` that of the role that answers.
+    """
+
+    brain_id: UUID
+    nats_url: Secret
+    postgres_dsn: Secret
+    serve_dsn: Secret
+    brain_keyring: Path
+    brain_signers: Path
+    health_port: int
+    brain_roles: tuple[str, ...] = ("serve", "project")
+    otlp_endpoint: str = ""
+    brain_trace_file: Path | None = None
