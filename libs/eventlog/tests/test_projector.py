@@ -12,7 +12,7 @@ from contracts.access_facts import GateMoved
 from contracts.content import ContentRef
 from contracts.enums import Gate, LogStream
 from contracts.envelope import Recorded
-from contracts.ids import ContentId, fact_id
+from contracts.ids import BrainId, ContentId, fact_id
 from contracts.operations import LogQuarantined
 from eventlog import leader
 from eventlog.follower import Connection, Pool
@@ -85,7 +85,7 @@ async def test_a_decision_larger_than_one_pull_is_committed_whole(ledger: Ledger
 
 
 async def test_another_brains_facts_are_not_heard(ledger: Ledger, pool: Pool) -> None:
-    other = Ledger(ledger.nc, type(ledger.brain)(hex=uuid4().hex), ledger.verifier, ledger.keys, ledger.url)
+    other = Ledger(ledger.nc, BrainId(uuid4()), ledger.verifier, ledger.keys, ledger.url)
     await say(other, 2)
     mine = await say(ledger)
     model = projector(ledger, pool)

@@ -97,6 +97,7 @@ class Refusal(Enum):
     PATH = "path"
     PATH_COLLISION = "path_collision"
     EMPTY = "empty"
+    FORBIDDEN = "forbidden"
 
 
 class Gate(Enum):

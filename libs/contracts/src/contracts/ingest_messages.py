@@ -11,12 +11,16 @@ FILE_CAPTURE = "cmd.ingest.file_capture"
 
 
 class ImportOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """`source`: slug of the folder. `owner`: a member's name. `acl`: "everyone" or members' names."""
+    """`source`: slug of the folder. `owner`: name of an active member or a group.
+
+    `acl`: "everyone", or names of members and groups. Empty means that nothing was said: everyone for a file that is
+    new, and for one that is known whomever its last version admits.
+    """
 
     source: str
     owner: str
     access: Access = Access.DEPARTMENT
-    acl: tuple[str, ...] = ("everyone",)
+    acl: tuple[str, ...] = ()
 
 
 class ImportFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +31,7 @@ class ImportFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ImportFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """One part of an import, at most 400 KB of files. The same part sent again changes nothing.
+    """One part of an import, at most 480 KB as it is encoded. The same part sent again changes nothing.
 
     `colliding`: file names of this part whose proposed page path another file of the whole import proposes too.
     """
@@ -50,11 +54,14 @@ class RefusedFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ImportedPart(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a part. `position` is CAP's."""
+
     captures: int
     unchanged: int
     refused: tuple[RefusedFile, ...]
     pages: int
     position: int
+    archived: bool
 
 
 class FinishImport(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +79,8 @@ class FinishImport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
+    """What was proposed: the ids of the proposals (a build is one), in the order of their paths. `position` is EVT's."""
+
     builds: tuple[ProposalId, ...]
     pages: int
     withdrawn: int
@@ -94,6 +103,8 @@ class FileCapture(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Filed(msgspec.Struct, frozen=True, kw_only=True):
+    """`position` is CAP's."""
+
     capture: CaptureId
     position: int
     archived: bool

@@ -43,6 +43,7 @@ DURABLES = (
     Durable("approvals-access-v1", "EVT", ordered=True, owner="approvals"),
     Durable("approvals-ledger-v1", "EVT", ordered=True, owner="approvals"),
     Durable("ingest-captures-v1", "CAP", ordered=True, owner="ingest"),
+    Durable("ingest-access-v1", "EVT", ordered=True, owner="ingest"),
     Durable("retrieval-access-v1", "EVT", ordered=True, owner="retrieval"),
     Durable("retrieval-pages-v1", "EVT", ordered=True, owner="retrieval"),
     Durable("retrieval-captures-v1", "CAP", ordered=True, owner="retrieval"),
