@@ -33,12 +33,11 @@ DURABLE = "embedder-on-draft-v1"
 STREAM = "EVT"
 FETCH = 32
 """Messages worked on together: enough to fill the model's batches, few enough to be done in some ten seconds."""
-TRIES = 5
-"""Deliveries after which a message that keeps failing is parked (reliability: bounded tries)."""
+DELAYS = (1.0, 4.0, 15.0, 60.0)
+"""Seconds before a message that failed is delivered again; after the last of these tries it is parked."""
 
 _PATIENCE = 2.0
 _HEARTBEAT = 15.0
-_RETRY_DELAYS = (1.0, 4.0, 15.0, 60.0)
 _LONGEST_PAUSE = 30.0
 _FOLLOWED = frozenset(wire_type(shape) for shape in (ProposalSubmitted, BuildPageWritten))
 
@@ -72,13 +71,20 @@ class Drafts:
     """The reaction to submitted proposals and written pages of builds, for one brain."""
 
     def __init__(
-        self, client: Client, brain: BrainId, verifier: Verifier, embedding: Embedding, parking: Parking
+        self,
+        client: Client,
+        brain: BrainId,
+        verifier: Verifier,
+        embedding: Embedding,
+        parking: Parking,
+        delays: Sequence[float] = DELAYS,
     ) -> None:
         self._client = client
         self._brain = brain
         self._verifier = verifier
         self._embedding = embedding
         self._parking = parking
+        self._delays = delays
         self._trouble = "starting"
 
     def trouble(self) -> str:
@@ -156,10 +162,10 @@ class Drafts:
     async def _failed(self, message: Msg, error: Exception) -> None:
         tries = message.metadata.num_delivered or 1
         _LOG.warning("draft_failed", position=message.metadata.sequence.stream, tries=tries, exc_info=error)
-        if tries >= TRIES or isinstance(error, _HOPELESS):
+        if tries > len(self._delays) or isinstance(error, _HOPELESS):
             await self._parking.park(message, _code(error))
         else:
-            await message.nak(delay=_RETRY_DELAYS[min(tries, len(_RETRY_DELAYS)) - 1])
+            await message.nak(delay=self._delays[tries - 1])
 
     def _read(self, message: Msg) -> PageDraft | None:
         """The draft that a message speaks of, None where it speaks of none. Raises `Unreadable`."""

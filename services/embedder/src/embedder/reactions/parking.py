@@ -33,7 +33,7 @@ class Parking:
         self._durable = durable
 
     async def park(self, message: Msg, reason: str) -> None:
-        """Store a copy with the code of the reason, then acknowledge. Raises `Unavailable` where it cannot be stored."""
+        """Store a copy with the code of the reason, then acknowledge. Raises `Unavailable` where it cannot."""
         at = message.metadata
         headers = {
             "Nats-Msg-Id": f"{self._durable}/{at.stream}/{at.sequence.stream}",

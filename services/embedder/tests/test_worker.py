@@ -1,0 +1,90 @@
+"""The model's thread: questions go first, failures arrive where they are awaited, the loop stays alive."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from embedder.models import ModelUnavailable, Vectors
+from embedder.models.hashing import Hashing
+from embedder.worker import slices, working
+
+
+class Slow(Hashing):
+    """Notes what it is given, and waits at its first passages until it is let go."""
+
+    stride = 10
+
+    def __init__(self) -> None:
+        super().__init__(dim=8)
+        self.begun = threading.Event()
+        self.go_on = threading.Event()
+        self.seen: list[str] = []
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        self.begun.set()
+        self.go_on.wait(10)
+        self.seen.append("passages")
+        return np.ones((len(texts), self.dim), np.float32)
+
+    def query(self, text: str) -> Vectors:
+        self.seen.append("query")
+        return np.ones(self.dim, np.float32)
+
+
+class Broken(Slow):
+    def query(self, text: str) -> Vectors:
+        raise ModelUnavailable("gone for lunch")
+
+
+async def test_a_question_waits_for_one_slice_and_not_for_all_of_them() -> None:
+    model = Slow()
+    async with working(lambda: model) as worker:
+        passages = asyncio.create_task(worker.passages(["a passage", "another one", "and a third"]))
+        await asyncio.to_thread(model.begun.wait, 10)
+        question = asyncio.create_task(worker.query("where?"))
+        await asyncio.sleep(0)
+        model.go_on.set()
+        await asyncio.gather(question, passages)
+    assert model.seen == ["passages", "query", "passages", "passages"]
+
+
+async def test_passages_come_back_in_their_order() -> None:
+    async with working(Hashing) as worker:
+        texts = ["word " * count for count in (50, 1, 20, 3)] + [""]
+        assert np.array_equal(await worker.passages(texts), Hashing().passages(texts))
+        assert (await worker.passages([])).shape == (0, 384)
+
+
+async def test_a_models_failure_is_raised_to_whoever_asked() -> None:
+    model = Broken()
+    model.go_on.set()
+    async with working(lambda: model) as worker:
+        with pytest.raises(ModelUnavailable, match="lunch"):
+            await worker.query("hello?")
+        assert (await worker.passages(["still at work"])).shape == (1, 8)
+
+
+async def test_a_question_nobody_waits_for_is_not_computed() -> None:
+    model = Slow()
+    async with working(lambda: model) as worker:
+        passages = asyncio.create_task(worker.passages(["one"]))
+        await asyncio.to_thread(model.begun.wait, 10)
+        question = asyncio.create_task(worker.query("never mind"))
+        await asyncio.sleep(0)
+        question.cancel()
+        await asyncio.sleep(0)
+        model.go_on.set()
+        await passages
+        await worker.query("but this one")
+    assert model.seen == ["passages", "query"]
+
+
+def test_slices_hold_like_lengths_and_every_text_once() -> None:
+    lengths = [10, 3000, 20, 900, 5000, 0, 800]
+    found = list(slices(lengths, 4000))
+    assert sorted(place for group in found for place in group) == list(range(len(lengths)))
+    assert all(len(group) == 1 or sum(lengths[place] for place in group) <= 4000 for group in found)
+    assert [lengths[place] for group in found for place in group] == sorted(lengths)
