@@ -73,7 +73,7 @@ SCHEMAS = (
     Schema("content", ("content/migrations",), "approvals", "embedder", _SPEAKERS),
     Schema("archive", (_LEDGER, "eventlog/archive_migrations"), "archive", "monitor", _SPEAKERS),
     Schema("gateway", (_LEDGER, _ACCESS, "gateway/migrations"), "gateway", "gateway"),
-    Schema("ingest", (_LEDGER, "ingest/migrations"), "ingest", "ingest"),
+    Schema("ingest", (_LEDGER, _ACCESS, "ingest/migrations"), "ingest", "ingest"),
     Schema("drift", (_LEDGER, "drift/migrations"), "drift", "drift"),
     Schema("approvals", (_LEDGER, _ACCESS, "approvals/migrations"), "approvals", "approvals"),
     Schema(
