@@ -20,6 +20,7 @@ _INT_TAG = "tag:yaml.org,2002:int"
 _NULL_TAG = "tag:yaml.org,2002:null"
 _STR_TAG = "tag:yaml.org,2002:str"
 _INT = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _NULL = re.compile(r"(?:~|null|Null|NULL|)\Z")
 
 
@@ -108,11 +109,11 @@ def _compose(text: str) -> yaml.Node | None:
         raise (_at("frontmatter_syntax", what, mark) if mark else Malformed("frontmatter_syntax", what)) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 2
-        what = f"U+{ord(error.character):04X} is not allowed in frontmatter."
+        what = f"U+{ord(text[error.position]):04X} is not allowed in frontmatter."
         raise Malformed("frontmatter_character", what, line) from None
     except RecursionError:
         raise Malformed("frontmatter_too_deep", "The frontmatter is nested too deep.") from None
-    except ValueError:
+    except (ValueError, OverflowError):
         raise Malformed("frontmatter_syntax", "The frontmatter holds an escape that names no character.") from None
 
 
@@ -151,12 +152,21 @@ def _plain(node: yaml.Node) -> object:
         return [_plain(entry) for entry in node.value]
     if isinstance(node, yaml.ScalarNode):
         if node.tag == _STR_TAG:
-            return str(node.value)
+            return _storable(node)
         if node.tag == _INT_TAG and _INT.match(node.value):
             return int(node.value)
         if node.tag == _NULL_TAG and _NULL.match(node.value):
             return None
     return _refuse_tag(node)
+
+
+def _storable(node: yaml.ScalarNode) -> str:
+    """An escape can spell what no text column and no UTF-8 file can hold."""
+    unstorable = _UNSTORABLE.search(node.value)
+    if unstorable is not None:
+        what = f"U+{ord(unstorable[0]):04X} is not allowed in frontmatter."
+        raise _at("frontmatter_character", what, node.start_mark)
+    return str(node.value)
 
 
 def _refuse_tag(node: yaml.Node) -> NoReturn:
@@ -170,6 +180,7 @@ def _mapping(node: yaml.MappingNode) -> dict[str, object]:
             raise _at("frontmatter_key", "A key of the frontmatter is not a plain word.", key.start_mark)
         if key.tag not in (_STR_TAG, _INT_TAG, _NULL_TAG):
             _refuse_tag(key)
+        _storable(key)
         if key.value in values:
             raise _at("frontmatter_duplicate_key", "A key of the frontmatter is written twice.", key.start_mark)
         values[key.value] = _plain(value)

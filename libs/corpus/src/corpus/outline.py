@@ -102,17 +102,21 @@ def footnotes(parsed: Outline) -> list[Footnote]:
         if match is None or line in code:
             line += 1
             continue
-        first, words = line, [match[2].strip()]
-        line += 1
-        while line < count and _continues(parsed.slice(line, line + 1), parsed.slice(line - 1, line)):
-            words.append(parsed.slice(line, line + 1).strip())
-            line += 1
-        found.append(Footnote(match[1], " ".join(filter(None, words)), first, line))
+        end = _footnote_end(parsed, line, count)
+        lines = (parsed.slice(number, number + 1).strip() for number in range(line + 1, end))
+        found.append(Footnote(match[1], " ".join(filter(None, (match[2].strip(), *lines))), line, end))
+        line = end
     return found
 
 
-def _continues(line: str, before: str) -> bool:
-    if not line.strip():
-        return False
-    indented = line.startswith(("    ", "\t"))
-    return indented or (bool(before.strip()) and _NEW_BLOCK.match(line) is None)
+def _footnote_end(parsed: Outline, first: int, count: int) -> int:
+    """A definition goes on in lazy lines up to a blank one, and in further paragraphs that are indented."""
+    end, line = first + 1, first + 1
+    while line < count:
+        text = parsed.slice(line, line + 1)
+        indented = text.startswith(("    ", "\t"))
+        if text.strip() and not indented and (line > end or _NEW_BLOCK.match(text)):
+            break
+        line += 1
+        end = line if text.strip() else end
+    return end
