@@ -28,7 +28,9 @@ class Unavailable(Exception):
         self.retry_after = retry_after
 
 
-FORBIDDEN = frozenset({"forbidden", "not_a_member", "self_approval", "scope_missing", "tier_too_low"})
+FORBIDDEN = frozenset(
+    {"forbidden", "not_a_member", "self_approval", "scope_missing", "tier_too_low", "second_admin_needed"}
+)
 """Refusal codes that mean 'you may not', whatever the bytes: HTTP 403, exit code 4."""
 
 MISSING = frozenset(

@@ -1,0 +1,186 @@
+"""What the console asks of gateway over HTTP, as JSON with the bearer of a person's sign-in.
+
+Each path stands with its method, request and reply. Paths take no parameters; a GET takes its request as a query.
+A refusal is `{"error": {"code", "what", "where", "remedy", "request_id"}}` with 400 (not JSON), 401, 403, 404,
+409 (the world has moved), 413, 422 (a field or rule) or 503 with Retry-After.
+"""
+
+from datetime import datetime
+
+import msgspec
+
+from contracts.enums import Permission, PrincipalKind, Reason, Role, Scope, Tier, TokenKind
+from contracts.ids import CommandId, ImportId, PrincipalId, ProposalId, TokenId
+from contracts.ingest_messages import ImportFile, ImportOptions
+
+WHOAMI = "/api/v1/whoami"  # GET -> WhoAmI
+MEMBERS = "/api/v1/members"  # GET -> MemberLines
+MEMBER_ADD = "/api/v1/members/add"  # POST NewMember -> gateway_messages.MemberAdded
+MEMBER_REMOVE = "/api/v1/members/remove"  # POST MemberName -> replies.Accepted
+MEMBER_ROLE = "/api/v1/members/role"  # POST MemberRole -> replies.Accepted
+GRANTS = "/api/v1/grants"  # GET GrantsOf -> GrantLines
+GRANT_ADD = "/api/v1/grants/add"  # POST GrantText -> gateway_messages.GrantMade
+GRANT_REVOKE = "/api/v1/grants/revoke"  # POST GrantText -> replies.Accepted
+TOKENS = "/api/v1/tokens"  # GET -> TokenLines
+TOKEN_ISSUE = "/api/v1/tokens/issue"  # noqa: S105 - a path. POST NewToken -> gateway_messages.Issued
+TOKEN_REVOKE = "/api/v1/tokens/revoke"  # noqa: S105 - a path. POST TokenName -> replies.Accepted
+WHY = "/api/v1/why"  # GET Why -> gateway_messages.Reasoning
+PROPOSALS = "/api/v1/proposals"  # GET ProposalsAfter -> approvals_messages.ProposalLines
+APPROVE = "/api/v1/proposals/approve"  # POST Approve -> approvals_messages.Decided
+REJECT = "/api/v1/proposals/reject"  # POST Reject -> approvals_messages.Decided
+WITHDRAW = "/api/v1/proposals/withdraw"  # POST WithdrawText -> replies.Accepted
+IMPORT_PART = "/api/v1/import/part"  # POST ImportPart -> ingest_messages.ImportedPart
+IMPORT_FINISH = "/api/v1/import/finish"  # POST ImportEnd -> ingest_messages.Imported
+
+
+class WhoAmI(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is signed in."""
+
+    principal: PrincipalId
+    name: str
+    role: Role
+    tier: Tier
+
+
+class MemberLine(msgspec.Struct, frozen=True, kw_only=True):
+    """An active member."""
+
+    id: PrincipalId
+    name: str
+    kind: PrincipalKind
+    role: Role
+    tier: Tier
+
+
+class MemberLines(msgspec.Struct, frozen=True, kw_only=True):
+    members: tuple[MemberLine, ...]
+
+
+class NewMember(msgspec.Struct, frozen=True, kw_only=True):
+    """A retry carries the same `command`; without one gateway makes it. So in every request below."""
+
+    name: str
+    role: Role = Role.MEMBER
+    tier: Tier = Tier.EMPLOYEE
+    kind: PrincipalKind = PrincipalKind.PERSON
+    command: CommandId | None = None
+
+
+class MemberName(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    command: CommandId | None = None
+
+
+class MemberRole(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    role: Role
+    tier: Tier
+    command: CommandId | None = None
+
+
+class GrantsOf(msgspec.Struct, frozen=True, kw_only=True):
+    """A member's or group's name; "" is the asker. Others' grants are for admins."""
+
+    subject: str = ""
+
+
+class GrantLine(msgspec.Struct, frozen=True, kw_only=True):
+    """`subject`: the name of the member or group that holds the grant."""
+
+    subject: str
+    permission: Permission
+    scope: str
+
+
+class GrantLines(msgspec.Struct, frozen=True, kw_only=True):
+    grants: tuple[GrantLine, ...]
+
+
+class GrantText(msgspec.Struct, frozen=True, kw_only=True):
+    """`subject`: a member's or group's name. `scope`: `exact/path.md`, `prefix/**`, `**` or `category:name`."""
+
+    subject: str
+    permission: Permission
+    scope: str
+    command: CommandId | None = None
+
+
+class TokenLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A token of the asker, never its secret."""
+
+    id: TokenId
+    kind: TokenKind
+    tier: Tier
+    scopes: tuple[Scope, ...]
+    expires_at: datetime | None
+
+
+class TokenLines(msgspec.Struct, frozen=True, kw_only=True):
+    tokens: tuple[TokenLine, ...]
+
+
+class NewToken(msgspec.Struct, frozen=True, kw_only=True):
+    """A token for the asker. `days` None: it does not expire."""
+
+    tier: Tier
+    scopes: tuple[Scope, ...] = (Scope.READ,)
+    kind: TokenKind = TokenKind.PERSON
+    days: int | None = 90
+    command: CommandId | None = None
+
+
+class TokenName(msgspec.Struct, frozen=True, kw_only=True):
+    token: TokenId
+    command: CommandId | None = None
+
+
+class Why(msgspec.Struct, frozen=True, kw_only=True):
+    person: str
+    path: str
+
+
+class ProposalsAfter(msgspec.Struct, frozen=True, kw_only=True):
+    """`after`: the cursor that the page before gave as `next`."""
+
+    after: str = ""
+    limit: int = 200
+
+
+class Approve(msgspec.Struct, frozen=True, kw_only=True):
+    """`digest`: SHA-256 (hex) of exactly the bytes that were read."""
+
+    proposal: ProposalId
+    digest: str
+    command: CommandId | None = None
+
+
+class Reject(msgspec.Struct, frozen=True, kw_only=True):
+    proposal: ProposalId
+    reason: Reason
+    note: str = ""
+    digest: str | None = None
+    command: CommandId | None = None
+
+
+class WithdrawText(msgspec.Struct, frozen=True, kw_only=True):
+    proposal: ProposalId
+    command: CommandId | None = None
+
+
+class ImportPart(msgspec.Struct, frozen=True, kw_only=True):
+    """As `ingest_messages.ImportFiles`, of the person who is signed in. At most 1 MiB as JSON."""
+
+    import_id: ImportId
+    part: int
+    options: ImportOptions
+    files: tuple[ImportFile, ...]
+    colliding: tuple[str, ...] = ()
+
+
+class ImportEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """As `ingest_messages.FinishImport`, of the person who is signed in."""
+
+    import_id: ImportId
+    options: ImportOptions
+    sync: bool = False
+    present: tuple[str, ...] = ()
