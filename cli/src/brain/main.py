@@ -18,6 +18,17 @@ COMMANDS = {
     "up": "stack",
     "down": "stack",
     "status": "stack",
+    "proposals": "review",
+    "approve": "review",
+    "reject": "review",
+    "member": "people",
+    "signin": "people",
+    "grant": "people",
+    "why": "people",
+    "token": "people",
+    "search": "reading",
+    "read": "reading",
+    "log": "ledger",
 }
 """Where each command lives: a module of `brain.commands`, with a command of that name."""
 

@@ -1,11 +1,11 @@
 """The database of a brain: roles with passwords, one database, its schemas, and every member's migrations."""
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import asyncpg
 
 from brain.stack.members import EXTENSIONS, LOGIN_ROLES, SCHEMAS, SEARCH_OWNER, Schema
-from brain.stack.postgres import Cluster
 from chassis import sql
 from chassis.migrations import migrate
 from chassis.settings import Secret
@@ -15,9 +15,16 @@ _BUILT_IN = {"backup": "pg_read_all_data", "monitor": "pg_monitor"}
 _CONNECTIONS = 24
 
 
-async def roles(cluster: Cluster, passwords: Mapping[str, Secret]) -> None:
+class Server(Protocol):
+    """A PostgreSQL to set up: our own cluster, or one that somebody else runs."""
+
+    def superuser(self, database: str = "postgres") -> Secret:
+        """The address of `database` for a role that may make roles and databases."""
+
+
+async def roles(server: Server, passwords: Mapping[str, Secret]) -> None:
     """Make the roles that are missing and set every password anew. `passwords` has one for each login role."""
-    connection = await asyncpg.connect(cluster.superuser().reveal())
+    connection = await asyncpg.connect(server.superuser().reveal())
     try:
         for role in LOGIN_ROLES:
             if not await connection.fetchval(STATEMENTS.role_exists, role):
@@ -37,16 +44,16 @@ async def roles(cluster: Cluster, passwords: Mapping[str, Secret]) -> None:
         await connection.close()
 
 
-async def database(cluster: Cluster, name: str) -> None:
+async def database(server: Server, name: str) -> None:
     """Make the database `name` with its extensions and empty schemas; nothing where it is there."""
-    connection = await asyncpg.connect(cluster.superuser().reveal())
+    connection = await asyncpg.connect(server.superuser().reveal())
     try:
         if not await connection.fetchval(STATEMENTS.database_exists, name):
             await connection.execute(STATEMENTS.create_database.format(name=_identifier(name)))
     finally:
         await connection.close()
-    await open_database(cluster, name)
-    connection = await asyncpg.connect(cluster.superuser(name).reveal())
+    await open_database(server, name)
+    connection = await asyncpg.connect(server.superuser(name).reveal())
     try:
         await connection.execute(STATEMENTS.close_public)
         for extension in EXTENSIONS:
@@ -62,9 +69,9 @@ async def database(cluster: Cluster, name: str) -> None:
         await connection.close()
 
 
-async def open_database(cluster: Cluster, name: str) -> None:
+async def open_database(server: Server, name: str) -> None:
     """Let exactly the login roles connect to the database `name`. A copy of a database starts without that."""
-    connection = await asyncpg.connect(cluster.superuser().reveal())
+    connection = await asyncpg.connect(server.superuser().reveal())
     try:
         await connection.execute(STATEMENTS.close_database.format(name=_identifier(name)))
         for role in LOGIN_ROLES:

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import stat
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 _KEY_BYTES = 32
 _NONCE_BYTES = 12
 _OTHERS = 0o077
+_GROUP_MAY_READ = 0o440
 _OWNER_ONLY = 0o600
 
 _Version = Annotated[str, msgspec.Meta(pattern="^[1-9][0-9]{0,8}$")]
@@ -73,14 +75,18 @@ class KeyRing:
 
     @classmethod
     def load(cls, path: Path) -> "KeyRing":
-        """Read the ring at `path`. Raises `BadKeyRing` where it is absent, open to others, or not whole."""
+        """Read the ring at `path`. Raises `BadKeyRing` where it is absent, open to others, or not whole.
+
+        A ring that root owns may be readable by our group: so a cluster mounts a secret for a process that is not root.
+        """
         try:
             with path.open("rb") as file:
-                mode = os.fstat(file.fileno()).st_mode
+                status = os.fstat(file.fileno())
                 text = file.read()
         except OSError as error:
             raise BadKeyRing(f"{path}: {error.strerror}") from None
-        if mode & _OTHERS:
+        mounted = status.st_uid == 0 and os.geteuid() != 0 and stat.S_IMODE(status.st_mode) == _GROUP_MAY_READ
+        if status.st_mode & _OTHERS and not mounted:
             raise BadKeyRing(f"{path} is open to other users of this machine; set its mode to 600")
         try:
             read = msgspec.json.decode(text, type=_File)

@@ -39,7 +39,7 @@ async def main(stop: asyncio.Event, environ: Mapping[str, str] = os.environ) -> 
                 troubles[FRESHNESS.name] = projector.trouble()
             return {part: reason for part, reason in troubles.items() if reason}
 
-        await stack.enter_async_context(health.serve(settings.health_port, ready))
+        await stack.enter_async_context(health.serve(settings.health_port, ready, settings.health_host))
         async with asyncio.TaskGroup() as tasks:  # a role that ends by itself ends the process
             running: list[asyncio.Task[None]] = []
             if "project" in settings.brain_roles:

@@ -16,6 +16,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     postgres_dsn: Secret
     brain_signers: Path
     health_port: int
+    health_host: str = "127.0.0.1"
     brain_roles: tuple[str, ...] = ("project", "react")
     sweep_seconds: float = 60.0
     otlp_endpoint: str = ""

@@ -45,7 +45,7 @@ async def main(stop: asyncio.Event, environ: Mapping[str, str] = os.environ) -> 
             troubles = [("drafts", each.trouble()) for each in reaction]
             return {part: reason for part, reason in [*parts.items(), *troubles] if reason}
 
-        await stack.enter_async_context(health.serve(settings.health_port, ready))
+        await stack.enter_async_context(health.serve(settings.health_port, ready, settings.health_host))
         worker = await stack.enter_async_context(working(lambda: _model(settings)))
         parts["model"] = ""
         client = await stack.enter_async_context(_bus(settings, worker))

@@ -23,6 +23,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     brain_signing_key: Path
     brain_signers: Path
     health_port: int
+    health_host: str = "127.0.0.1"
     brain_roles: tuple[str, ...] = ("serve", "react")
     embedder_profile: str = "multilingual"
     embedder_threads: int = 2

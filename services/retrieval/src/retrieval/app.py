@@ -43,7 +43,7 @@ async def main(stop: asyncio.Event, environ: Mapping[str, str] = os.environ) -> 
         return {part: reason for part, reason in [*parts.items(), *troubles] if reason}
 
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(health.serve(settings.health_port, ready))
+        await stack.enter_async_context(health.serve(settings.health_port, ready, settings.health_host))
         ring = KeyRing.load(settings.brain_keyring)
         serve = await database.serving(settings.serve_dsn)
         stack.push_async_callback(serve.close)

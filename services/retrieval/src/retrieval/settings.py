@@ -21,6 +21,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     brain_keyring: Path
     brain_signers: Path
     health_port: int
+    health_host: str = "127.0.0.1"
     brain_roles: tuple[str, ...] = ("serve", "project")
     otlp_endpoint: str = ""
     brain_trace_file: Path | None = None
