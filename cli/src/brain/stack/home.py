@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from brain.stack.members import LOGIN_ROLES, SERVICES
+from brain.stack.members import LOGIN_ROLES, SERVICES, SIGNERS
 from chassis.settings import Secret
 from content.keyring import KeyRing
 from contracts.errors import Refused
@@ -97,9 +97,9 @@ class Home:
         """Every service's public signing key."""
         return self.root / "keys" / "signers.json"
 
-    def signing_key(self, service: str) -> Path:
-        """A service's private signing key."""
-        return self.root / "keys" / f"{service}.key"
+    def signing_key(self, signer: str) -> Path:
+        """The private signing key of a service, or of the operator."""
+        return self.root / "keys" / f"{signer}.key"
 
     @property
     def signins(self) -> Path:
@@ -175,9 +175,9 @@ def prepare(home: Home) -> Papers:
     if not home.keyring.exists():
         KeyRing.create(home.keyring)
     if not home.signers.exists():
-        for service in SERVICES:
-            home.signing_key(service).unlink(missing_ok=True)
-        public = {service: create_key(home.signing_key(service)) for service in SERVICES}
+        for signer in SIGNERS:
+            home.signing_key(signer).unlink(missing_ok=True)
+        public = {signer: create_key(home.signing_key(signer)) for signer in SIGNERS}
         write_private(home.signers, msgspec.json.encode(public))
     return home.papers()
 

@@ -9,6 +9,9 @@ from chassis.migrations import Source
 SERVICES = ("gateway", "ingest", "embedder", "drift", "approvals", "retrieval")
 """In the order of their health ports."""
 
+SIGNERS = (*SERVICES, "operator")
+"""Who signs facts: each service, and the operator at the console."""
+
 SERVES_HTTP = {"gateway": 0, "approvals": 1}
 """Services that people reach, and the offset of their port from the brain's first one."""
 

@@ -1,0 +1,44 @@
+"""What an operator at the console asks over the bus, with the keys of the home: to begin a brain, to sign people in."""
+
+import asyncio
+import os
+from typing import TypeVar
+from uuid import uuid4
+
+import msgspec
+
+from brain.stack import programs
+from brain.stack.home import Home, Ports, first_port, runs
+from chassis import nats, rpc
+from contracts.errors import Unavailable
+from contracts.gateway_messages import OPEN_BRAIN, SIGN_IN, Issued, MemberAdded, OpenBrain, SignIn
+from contracts.ids import CommandId, derived
+
+T = TypeVar("T")
+
+
+def ask(home: Home, subject: str, request: msgspec.Struct, shape: type[T], *, seconds: float = 30.0) -> T:
+    """Ask a service of the brain that runs in `home`. Raises `Refused` or `Unavailable`."""
+    if not runs(home):
+        raise Unavailable("the brain is not running")
+    return asyncio.run(_ask(home, subject, request, shape, seconds))
+
+
+async def _ask(home: Home, subject: str, request: msgspec.Struct, shape: type[T], seconds: float) -> T:
+    bus = programs.bus(home, Ports(first_port(os.environ, home)))
+    client = await nats.connect(bus.url, "console")
+    try:
+        return await rpc.ask(client, subject, request, shape, seconds=seconds)
+    finally:
+        await client.close()
+
+
+def open_brain(home: Home, owner: str) -> MemberAdded:
+    """Begin the brain with its first owner; asked again it changes nothing."""
+    command = CommandId(derived(home.papers().brain, "open", owner))
+    return ask(home, OPEN_BRAIN, OpenBrain(command=command, owner=owner), MemberAdded)
+
+
+def sign_in(home: Home, name: str, *, link: bool = False) -> Issued:
+    """A new sign-in of a member: a token to store here, or the code of a one-time link for a browser."""
+    return ask(home, SIGN_IN, SignIn(command=CommandId(uuid4()), name=name, link=link), Issued)
