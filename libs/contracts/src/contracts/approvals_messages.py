@@ -149,6 +149,46 @@ class ProposalLines(msgspec.Struct, frozen=True, kw_only=True):
     position: int
 
 
+class AskProposal(msgspec.Struct, frozen=True, kw_only=True):
+    """One proposal, as `by` may see it. `page`: which page of a build to show, None for the list of them."""
+
+    by: PrincipalId
+    proposal: ProposalId
+    page: PageId | None = None
+
+
+class ProposedPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A page as proposed. `digest`: SHA-256 (hex) of its stored bytes; `base`: the revision it stands on, 0 for none."""
+
+    page: PageId
+    path: str
+    title: str
+    action: PageAction
+    base: int
+    digest: str
+
+
+class Ballot(msgspec.Struct, frozen=True, kw_only=True):
+    """Who has decided how."""
+
+    reviewer: str
+    verdict: Verdict
+
+
+class ProposalView(msgspec.Struct, frozen=True, kw_only=True):
+    """A proposal in full. `state`: open, approved, rejected or withdrawn; `may_decide`: as far as rights go.
+
+    `body`: the exact stored bytes (base64 on the wire) of the page asked for, of the only page, or of the text.
+    """
+
+    line: ProposalLine
+    state: str
+    may_decide: bool
+    ballots: tuple[Ballot, ...]
+    pages: tuple[ProposedPage, ...]
+    body: bytes
+
+
 class AskLivePages(msgspec.Struct, frozen=True, kw_only=True):
     """Which of these paths hold a live page, and with which body?"""
 

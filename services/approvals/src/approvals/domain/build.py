@@ -1,4 +1,4 @@
-"""The life of one build: a branch of page writes that is open, then waits as one proposal, then lands whole or never."""
+"""The life of one build: a branch of page writes that is open, waits as one proposal, then lands whole or never."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
+from approvals.domain.policy import Requirement
 from contracts.content import ContentRef
 from contracts.enums import Outcome, Reason, Verdict
 from contracts.errors import Refused
 from contracts.ids import CommandId, PrincipalId, ProposalId
 from contracts.proposals import ProposalDecided, ProposalResolved, ProposalSubmitted, ProposalWithdrawn
-
-from approvals.domain.policy import Requirement
 
 Event: TypeAlias = ProposalSubmitted | ProposalDecided | ProposalResolved | ProposalWithdrawn
 
@@ -117,14 +116,15 @@ def decide(
 ) -> list[Event]:
     """Cast a vote on exactly the bytes whose digest is `stored`; the last one that the policy wants resolves it.
 
-    `standing`: who of the earlier voters may still decide; only their approvals count. One rejection closes a proposal. Raises `already_decided`, `already_withdrawn`, `digest_mismatch`,
-    `digest_missing`, `reason_missing`, `self_approval`, `no_such_proposal`.
+    One rejection closes a proposal. `standing`: who of the earlier voters may still decide; only their approvals count.
+    Raises `already_decided`, `already_withdrawn`, `digest_mismatch`, `digest_missing`, `reason_missing`,
+    `note_missing`, `self_approval`, `no_such_proposal`.
     """
     match state:
         case Missing():
             raise no_such_proposal()
         case Open(submitted, votes) | Resolved(submitted, votes) | Withdrawn(submitted, votes):
-            if any(vote.command == ballot.command for vote in votes):
+            if any(vote.command == ballot.command and vote.reviewer == ballot.reviewer for vote in votes):
                 return []
         case _:
             assert_never(state)
@@ -141,15 +141,7 @@ def decide(
         note=ballot.note,
     )
     if ballot.verdict is Verdict.REJECT:
-        if ballot.reason is None:
-            raise Refused(
-                "reason_missing",
-                "A rejection needs a reason.",
-                "reason",
-                "Give one of wrong, duplicate, not_canon_worthy, bad_draft, other.",
-            )
-        if ballot.reason is Reason.OTHER and ballot.note is None:
-            raise Refused("note_missing", "The reason 'other' needs a note.", "note", "Say in a few words why.")
+        _check_reason(ballot)
         return [decided, ProposalResolved(proposal=submitted.proposal, outcome=Outcome.REJECTED)]
     if ballot.reviewer == submitted.author and not requirement.self_approval:
         raise Refused(
@@ -194,7 +186,18 @@ def _is_behind(submitted: ProposalSubmitted, by: PrincipalId) -> bool:
     return by in {submitted.author, submitted.runner}
 
 
+def _check_reason(ballot: Ballot) -> None:
+    if ballot.reason is None:
+        remedy = "Give one of wrong, duplicate, not_canon_worthy, bad_draft, other."
+        raise Refused("reason_missing", "A rejection needs a reason.", "reason", remedy)
+    if ballot.reason is Reason.OTHER and ballot.note is None:
+        raise Refused("note_missing", "The reason 'other' needs a note.", "note", "Say in a few words why.")
+
+
 def _check_digest(ballot: Ballot, stored: str, proposal: ProposalId) -> None:
+    if ballot.digest is not None and not stored:
+        what, remedy = "The stored bytes of this proposal are gone.", "Propose the change anew."
+        raise Refused("content_missing", what, f"proposal {proposal}", remedy)
     if ballot.digest is None:
         if ballot.verdict is Verdict.REJECT:
             return
