@@ -21,14 +21,18 @@ COMMANDS = {
     "proposals": "review",
     "approve": "review",
     "reject": "review",
+    "withdraw": "review",
+    "whoami": "people",
     "member": "people",
     "signin": "people",
-    "grant": "people",
-    "why": "people",
-    "token": "people",
+    "grant": "rights",
+    "why": "rights",
+    "token": "rights",
     "search": "reading",
     "read": "reading",
     "log": "ledger",
+    "secrets": "deployment",
+    "prepare": "deployment",
 }
 """Where each command lives: a module of `brain.commands`, with a command of that name."""
 
