@@ -13,7 +13,7 @@ from brain import signins
 from brain.output import F
 from brain.stack.home import Home, Ports, first_port, locate
 from brain.stack.postgres import LOOPBACK
-from contracts.errors import Refused, Unavailable
+from contracts.errors import FORBIDDEN, Refused, Unavailable
 
 T = TypeVar("T")
 
@@ -51,11 +51,11 @@ class Api:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._http.close()
 
-    def post(self, path: str, request: object, shape: type[T]) -> T:
+    def post(self, path: str, request: msgspec.Struct, shape: type[T]) -> T:
         """Send `request` as JSON. Raises `Refused` or `Unavailable` as gateway answers, `Unavailable` without one."""
         return self._read("POST", path, shape, content=msgspec.json.encode(request))
 
-    def get(self, path: str, shape: type[T], query: dict[str, str | int]) -> T:
+    def get(self, path: str, shape: type[T], query: dict[str, str | int] | None = None) -> T:
         """Ask for `path` with `query`. Raises like `post`."""
         return self._read("GET", path, shape, params=query)
 
@@ -88,7 +88,7 @@ def _refusal(reply: httpx2.Response) -> Refused | Unavailable:
             "not_signed_in", error.what or "This sign-in does not count any more.", error.where, "Sign in anew."
         )
     if reply.status_code == httpx2.codes.FORBIDDEN:
-        return Refused("forbidden", error.what, error.where, error.remedy)
+        return Refused(error.code if error.code in FORBIDDEN else "forbidden", error.what, error.where, error.remedy)
     if reply.status_code == httpx2.codes.SERVICE_UNAVAILABLE:
         return Unavailable(error.what or "gateway is not ready")
     return Refused(error.code, error.what, error.where, error.remedy)

@@ -1,4 +1,4 @@
-"""`brain member`, `brain signin`, `brain grant`, `brain why`, `brain token`: who belongs, and who may what."""
+"""`brain whoami`, `brain member`, `brain signin`: who belongs, and who sits at this machine."""
 
 import os
 from uuid import uuid4
@@ -7,12 +7,24 @@ import click
 
 from brain import api, console, output, signins
 from brain.stack.home import locate
-from contracts.enums import Permission, PrincipalKind, Role, Scope, Tier, TokenKind
-from contracts.gateway_messages import GrantMade, Issued, MemberAdded, Reasoning
+from contracts import gateway_api
+from contracts.enums import PrincipalKind, Role, Tier
+from contracts.gateway_messages import Issued, MemberAdded
+from contracts.ids import CommandId
+from contracts.replies import Accepted
+
+_ROLE = click.Choice([role.value for role in Role])
+_TIER = click.Choice([tier.value for tier in Tier])
 
 
-def _choice(*words: str) -> click.Choice[str]:
-    return click.Choice(words)
+@click.command()
+@api.as_option
+@output.json_option
+def whoami(*, person: str | None, as_json: bool) -> None:
+    """Say as whom commands run here."""
+    with api.connect(person) as gateway:
+        me = gateway.get(gateway_api.WHOAMI, gateway_api.WhoAmI)
+    output.show(me, [f"{me.name}, {me.role.value}, tier {me.tier.value}"], as_json=as_json)
 
 
 @click.group()
@@ -20,20 +32,45 @@ def member() -> None:
     """Who belongs to the brain."""
 
 
+@member.command("list")
+@api.as_option
+@output.json_option
+def list_members(*, person: str | None, as_json: bool) -> None:
+    """List the members."""
+    with api.connect(person) as gateway:
+        found = gateway.get(gateway_api.MEMBERS, gateway_api.MemberLines)
+    lines = [f"{each.name:24} {each.kind.value:8} {each.role.value:8} {each.tier.value}" for each in found.members]
+    output.show(found, lines, as_json=as_json)
+
+
 @member.command("add")
 @click.argument("name")
-@click.option("--role", type=_choice(*(role.value for role in Role)), default="member", show_default=True)
-@click.option("--tier", type=_choice(*(tier.value for tier in Tier)), default="employee", show_default=True)
+@click.option("--role", type=_ROLE, default="member", show_default=True)
+@click.option("--tier", type=_TIER, default="employee", show_default=True)
 @click.option("--service", is_flag=True, help="A program, not a person.")
 @api.as_option
 @output.json_option
 def add_member(*, name: str, role: str, tier: str, service: bool, person: str | None, as_json: bool) -> None:
     """Add a member."""
     kind = PrincipalKind.SERVICE if service else PrincipalKind.PERSON
-    request = {"command": uuid4(), "name": name, "role": role, "tier": tier, "kind": kind.value}
+    asked = gateway_api.NewMember(name=name, role=Role(role), tier=Tier(tier), kind=kind, command=CommandId(uuid4()))
     with api.connect(person) as gateway:
-        added = gateway.post("/api/v1/members", request, MemberAdded)
+        added = gateway.post(gateway_api.MEMBER_ADD, asked, MemberAdded)
     output.show(added, [f"{name} belongs now."], as_json=as_json)
+
+
+@member.command("role")
+@click.argument("name")
+@click.argument("role", type=_ROLE)
+@click.argument("tier", type=_TIER)
+@api.as_option
+@output.json_option
+def change_role(*, name: str, role: str, tier: str, person: str | None, as_json: bool) -> None:
+    """Give a member another role and tier."""
+    asked = gateway_api.MemberRole(name=name, role=Role(role), tier=Tier(tier), command=CommandId(uuid4()))
+    with api.connect(person) as gateway:
+        done = gateway.post(gateway_api.MEMBER_ROLE, asked, Accepted)
+    output.show(done, [f"{name} is {role}, tier {tier}."], as_json=as_json)
 
 
 @member.command("remove")
@@ -42,8 +79,9 @@ def add_member(*, name: str, role: str, tier: str, service: bool, person: str | 
 @output.json_option
 def remove_member(*, name: str, person: str | None, as_json: bool) -> None:
     """Let a member go: every sign-in and token ends at once."""
+    asked = gateway_api.MemberName(name=name, command=CommandId(uuid4()))
     with api.connect(person) as gateway:
-        done = gateway.post("/api/v1/members/remove", {"command": uuid4(), "name": name}, dict[str, object])
+        done = gateway.post(gateway_api.MEMBER_REMOVE, asked, Accepted)
     output.show(done, [f"{name} has left."], as_json=as_json)
 
 
@@ -60,93 +98,10 @@ def signin(*, name: str, link: bool, as_json: bool) -> None:
         output.show({"link": address, "expires_at": issued.expires_at}, [address], as_json=as_json)
         return
     signins.keep(home, name, issued.secret)
-    output.show({"name": name, "position": issued.position}, [f"{name} is signed in here."], as_json=as_json)
+    told = {"name": name, "position": issued.position, "archived": issued.archived}
+    output.show(told, [f"{name} is signed in here."], as_json=as_json)
 
 
 def web_link(issued: Issued) -> str:
     """The address at which a browser turns a one-time code into a session."""
     return f"{api.address(locate(os.environ))}/signin?code={issued.secret}"
-
-
-@click.group()
-def grant() -> None:
-    """Who may read, suggest and approve what."""
-
-
-_SUBJECT = click.argument("subject")
-_PERMISSION = click.argument("permission", type=_choice(*(each.value for each in Permission)))
-_SCOPE = click.argument("scope")
-
-
-@grant.command("add")
-@_SUBJECT
-@_PERMISSION
-@_SCOPE
-@api.as_option
-@output.json_option
-def add_grant(*, subject: str, permission: str, scope: str, person: str | None, as_json: bool) -> None:
-    """Grant PERMISSION on SCOPE (`page.md`, `folder/**`, `**` or `category:name`) to a member or a group."""
-    request = {"command": uuid4(), "subject": subject, "permission": permission, "scope": scope}
-    with api.connect(person) as gateway:
-        made = gateway.post("/api/v1/grants", request, GrantMade)
-    output.show(made, [f"{subject} may {permission} {scope}."], as_json=as_json)
-
-
-@grant.command("revoke")
-@_SUBJECT
-@_PERMISSION
-@_SCOPE
-@api.as_option
-@output.json_option
-def revoke_grant(*, subject: str, permission: str, scope: str, person: str | None, as_json: bool) -> None:
-    """Take a grant back; it counts no longer from the answer on."""
-    request = {"command": uuid4(), "subject": subject, "permission": permission, "scope": scope}
-    with api.connect(person) as gateway:
-        done = gateway.post("/api/v1/grants/revoke", request, dict[str, object])
-    output.show(done, [f"{subject} may not {permission} {scope} by that grant any more."], as_json=as_json)
-
-
-@click.command()
-@click.argument("who")
-@click.argument("path")
-@api.as_option
-@output.json_option
-def why(*, who: str, path: str, person: str | None, as_json: bool) -> None:
-    """Say whether WHO may see PATH, and by which grant."""
-    with api.connect(person) as gateway:
-        reasoning = gateway.get("/api/v1/why", Reasoning, {"person": who, "path": path})
-    seen = "may see" if reasoning.visible else "may not see"
-    output.show(reasoning, [f"{who} {seen} {path}", *reasoning.reasons], as_json=as_json)
-
-
-@click.group()
-def token() -> None:
-    """Tokens with which clients read and propose."""
-
-
-@token.command("issue")
-@click.option("--kind", type=_choice(*(kind.value for kind in TokenKind)), default="person", show_default=True)
-@click.option("--tier", type=_choice(*(tier.value for tier in Tier)), default="employee", show_default=True)
-@click.option("--scope", "scopes", multiple=True, type=_choice(*(scope.value for scope in Scope)))
-@click.option("--days", type=click.IntRange(1, 3650), default=90, show_default=True)
-@api.as_option
-@output.json_option
-def issue_token(*, kind: str, tier: str, scopes: tuple[str, ...], days: int, person: str | None, as_json: bool) -> None:
-    """Issue a token for yourself. It is shown once."""
-    wanted = scopes or (Scope.READ.value,)
-    request = {"command": uuid4(), "kind": kind, "tier": tier, "scopes": wanted, "days": days}
-    with api.connect(person) as gateway:
-        issued = gateway.post("/api/v1/tokens", request, Issued)
-    result = {"token": issued.secret, "id": issued.token, "expires_at": issued.expires_at, "position": issued.position}
-    output.show(result, [issued.secret], as_json=as_json)
-
-
-@token.command("revoke")
-@click.argument("id")
-@api.as_option
-@output.json_option
-def revoke_token(*, id: str, person: str | None, as_json: bool) -> None:  # noqa: A002 - the argument's name on screen
-    """End a token by its id."""
-    with api.connect(person) as gateway:
-        done = gateway.post("/api/v1/tokens/revoke", {"command": uuid4(), "token": id}, dict[str, object])
-    output.show(done, ["The token counts no longer."], as_json=as_json)

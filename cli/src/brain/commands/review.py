@@ -1,13 +1,17 @@
-"""`brain proposals`, `brain approve`, `brain reject`: what waits, and a person's word on it."""
+"""`brain proposals`, `brain approve`, `brain reject`, `brain withdraw`: what waits, and a person's word on it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from uuid import UUID, uuid4
 
 import click
 
 from brain import api, output
+from brain.output import F
+from contracts import gateway_api
 from contracts.approvals_messages import Decided, ProposalLine, ProposalLines
 from contracts.enums import Reason
+from contracts.ids import CommandId, ProposalId
+from contracts.replies import Accepted
 
 
 @click.command()
@@ -23,7 +27,7 @@ def proposals(*, person: str | None, as_json: bool) -> None:
 def _all(gateway: api.Api) -> Iterator[ProposalLine]:
     after = ""
     while True:
-        part = gateway.get("/api/v1/proposals", ProposalLines, {"after": after})
+        part = gateway.get(gateway_api.PROPOSALS, ProposalLines, {"after": after})
         yield from part.proposals
         after = part.next
         if not after:
@@ -34,43 +38,59 @@ def _line(line: ProposalLine) -> str:
     return f"{line.id}  {line.kind.value:10}  {line.title}  {line.path}  {line.digest[:12]}  {line.needs}"
 
 
+def _decision(command: F) -> F:
+    parts: list[Callable[[F], F]] = [
+        output.json_option,
+        api.as_option,
+        click.option("--command", "command_id", type=click.UUID, help="The id of an earlier try, to repeat it."),
+        click.argument("proposal", metavar="ID", type=click.UUID),
+    ]
+    for part in parts:
+        command = part(command)
+    return command
+
+
 @click.command()
-@click.argument("id", type=click.UUID)
 @click.option("--digest", required=True, help="SHA-256 of the bytes you read, in full.")
-@click.option("--command", "command_id", type=click.UUID, help="The id of an earlier try, to repeat exactly that one.")
-@api.as_option
-@output.json_option
-def approve(*, id: UUID, digest: str, command_id: UUID | None, person: str | None, as_json: bool) -> None:  # noqa: A002 - the argument's name on screen
+@_decision
+def approve(*, proposal: UUID, digest: str, command_id: UUID | None, person: str | None, as_json: bool) -> None:
     """Approve a proposal: exactly the bytes whose digest you give."""
-    _decide(id, {"verdict": "approve", "digest": digest}, command_id, person, as_json=as_json)
+    asked = gateway_api.Approve(proposal=ProposalId(proposal), digest=digest, command=_command(command_id))
+    _decide(gateway_api.APPROVE, asked, person, as_json=as_json)
 
 
 @click.command()
-@click.argument("id", type=click.UUID)
 @click.option("--reason", type=click.Choice([reason.value for reason in Reason]), required=True)
 @click.option("--note", default="", help="A word to the proposer.")
-@click.option("--command", "command_id", type=click.UUID, help="The id of an earlier try, to repeat exactly that one.")
-@api.as_option
-@output.json_option
+@_decision
 def reject(
-    *,
-    id: UUID,  # noqa: A002 - the argument's name on screen
-    reason: str,
-    note: str,
-    command_id: UUID | None,
-    person: str | None,
-    as_json: bool,
+    *, proposal: UUID, reason: str, note: str, command_id: UUID | None, person: str | None, as_json: bool
 ) -> None:
     """Reject a proposal."""
-    _decide(id, {"verdict": "reject", "reason": reason, "note": note}, command_id, person, as_json=as_json)
+    command = _command(command_id)
+    asked = gateway_api.Reject(proposal=ProposalId(proposal), reason=Reason(reason), note=note, command=command)
+    _decide(gateway_api.REJECT, asked, person, as_json=as_json)
+
+
+@click.command()
+@_decision
+def withdraw(*, proposal: UUID, command_id: UUID | None, person: str | None, as_json: bool) -> None:
+    """Take back a proposal of your own."""
+    asked = gateway_api.WithdrawText(proposal=ProposalId(proposal), command=_command(command_id))
+    with api.connect(person) as gateway:
+        taken = gateway.post(gateway_api.WITHDRAW, asked, Accepted)
+    output.show(taken, [f"withdrawn at position {taken.position}"], as_json=as_json)
+
+
+def _command(given: UUID | None) -> CommandId:
+    return CommandId(given or uuid4())
 
 
 def _decide(
-    proposal: UUID, said: dict[str, object], command: UUID | None, person: str | None, *, as_json: bool
+    address: str, asked: gateway_api.Approve | gateway_api.Reject, person: str | None, *, as_json: bool
 ) -> None:
     with api.connect(person) as gateway:
-        request = {"command": command or uuid4(), "proposal": proposal, **said}
-        decided = gateway.post(f"/api/v1/proposals/{proposal}/decide", request, Decided)
+        decided = gateway.post(address, asked, Decided)
     outcome = decided.outcome or "recorded; another approver is still wanted"
     archived = "archived" if decided.archived else "being archived"
     output.show(decided, [f"{outcome} at position {decided.position}, {archived}"], as_json=as_json)

@@ -1,0 +1,132 @@
+"""`brain grant`, `brain why`, `brain token`: who may what, and with which token."""
+
+from collections.abc import Callable
+from uuid import UUID, uuid4
+
+import click
+
+from brain import api, output
+from brain.output import F
+from contracts import gateway_api
+from contracts.enums import Permission, Scope, Tier, TokenKind
+from contracts.gateway_messages import GrantMade, Issued, Reasoning
+from contracts.ids import CommandId, TokenId
+from contracts.replies import Accepted
+
+
+def _grant_arguments(command: F) -> F:
+    arguments: list[Callable[[F], F]] = [
+        click.argument("scope"),
+        click.argument("permission", type=click.Choice([each.value for each in Permission])),
+        click.argument("subject"),
+    ]
+    for argument in arguments:
+        command = argument(command)
+    return command
+
+
+@click.group()
+def grant() -> None:
+    """Who may read, suggest and approve what."""
+
+
+@grant.command("list")
+@click.argument("subject", default="")
+@api.as_option
+@output.json_option
+def list_grants(*, subject: str, person: str | None, as_json: bool) -> None:
+    """List the grants of a member or group; your own without SUBJECT."""
+    with api.connect(person) as gateway:
+        found = gateway.get(gateway_api.GRANTS, gateway_api.GrantLines, {"subject": subject})
+    lines = [f"{line.subject:24} {line.permission.value:8} {line.scope}" for line in found.grants]
+    output.show(found, lines, as_json=as_json)
+
+
+@grant.command("add")
+@_grant_arguments
+@api.as_option
+@output.json_option
+def add_grant(*, subject: str, permission: str, scope: str, person: str | None, as_json: bool) -> None:
+    """Grant PERMISSION on SCOPE (`page.md`, `folder/**`, `**` or `category:name`) to a member or a group."""
+    with api.connect(person) as gateway:
+        made = gateway.post(gateway_api.GRANT_ADD, _text(subject, permission, scope), GrantMade)
+    output.show(made, [f"{subject} may {permission} {scope}."], as_json=as_json)
+
+
+@grant.command("revoke")
+@_grant_arguments
+@api.as_option
+@output.json_option
+def revoke_grant(*, subject: str, permission: str, scope: str, person: str | None, as_json: bool) -> None:
+    """Take a grant back; it counts no longer from the answer on."""
+    with api.connect(person) as gateway:
+        done = gateway.post(gateway_api.GRANT_REVOKE, _text(subject, permission, scope), Accepted)
+    output.show(done, [f"{subject} may not {permission} {scope} by that grant any more."], as_json=as_json)
+
+
+def _text(subject: str, permission: str, scope: str) -> gateway_api.GrantText:
+    command = CommandId(uuid4())
+    return gateway_api.GrantText(subject=subject, permission=Permission(permission), scope=scope, command=command)
+
+
+@click.command()
+@click.argument("who", metavar="PERSON")
+@click.argument("path")
+@api.as_option
+@output.json_option
+def why(*, who: str, path: str, person: str | None, as_json: bool) -> None:
+    """Say whether PERSON may see PATH, and by which grant."""
+    with api.connect(person) as gateway:
+        reasoning = gateway.get(gateway_api.WHY, Reasoning, {"person": who, "path": path})
+    seen = "may see" if reasoning.visible else "may not see"
+    output.show(reasoning, [f"{who} {seen} {path}", *reasoning.reasons], as_json=as_json)
+
+
+@click.group()
+def token() -> None:
+    """Tokens with which clients read and propose."""
+
+
+@token.command("list")
+@api.as_option
+@output.json_option
+def list_tokens(*, person: str | None, as_json: bool) -> None:
+    """List your tokens, without their secrets."""
+    with api.connect(person) as gateway:
+        found = gateway.get(gateway_api.TOKENS, gateway_api.TokenLines)
+    lines = [f"{each.id}  {each.kind.value:8} {each.tier.value}" for each in found.tokens]
+    output.show(found, lines, as_json=as_json)
+
+
+@token.command("issue")
+@click.option("--kind", type=click.Choice([kind.value for kind in TokenKind]), default="person", show_default=True)
+@click.option("--tier", type=click.Choice([tier.value for tier in Tier]), default="employee", show_default=True)
+@click.option("--scope", "scopes", multiple=True, type=click.Choice([scope.value for scope in Scope]))
+@click.option("--days", type=click.IntRange(1, 3650), default=90, show_default=True)
+@api.as_option
+@output.json_option
+def issue_token(*, kind: str, tier: str, scopes: tuple[str, ...], days: int, person: str | None, as_json: bool) -> None:
+    """Issue a token for yourself. It is shown once."""
+    asked = gateway_api.NewToken(
+        tier=Tier(tier),
+        scopes=tuple(Scope(scope) for scope in scopes) or (Scope.READ,),
+        kind=TokenKind(kind),
+        days=days,
+        command=CommandId(uuid4()),
+    )
+    with api.connect(person) as gateway:
+        issued = gateway.post(gateway_api.TOKEN_ISSUE, asked, Issued)
+    told = {"token": issued.secret, "id": issued.token, "expires_at": issued.expires_at, "position": issued.position}
+    output.show(told, [issued.secret], as_json=as_json)
+
+
+@token.command("revoke")
+@click.argument("token_id", metavar="ID", type=click.UUID)
+@api.as_option
+@output.json_option
+def revoke_token(*, token_id: UUID, person: str | None, as_json: bool) -> None:
+    """End a token by its id."""
+    asked = gateway_api.TokenName(token=TokenId(token_id), command=CommandId(uuid4()))
+    with api.connect(person) as gateway:
+        done = gateway.post(gateway_api.TOKEN_REVOKE, asked, Accepted)
+    output.show(done, ["The token counts no longer."], as_json=as_json)
