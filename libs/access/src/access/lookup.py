@@ -107,6 +107,12 @@ async def active_people(db: Pooled) -> int:
     return count
 
 
+async def token(db: Pooled, token_id: TokenId) -> Token | None:
+    """The token of this id, if it was issued and not revoked."""
+    row = await db.fetchrow(STATEMENTS.token_by_id, token_id)
+    return None if row is None else _token(row)
+
+
 async def token_by_digest(db: Pooled, digest: str) -> Token | None:
     """The token whose secret has this SHA-256 (hex), if it was issued and not revoked."""
     row = await db.fetchrow(STATEMENTS.token_by_digest, digest)

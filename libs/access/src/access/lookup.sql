@@ -41,5 +41,8 @@ select count(*) from members where active and kind = 'person'
 -- name: token_by_digest
 select id, principal, kind, tier, scopes, digest, expires_at from tokens where digest = $1
 
+-- name: token_by_id
+select id, principal, kind, tier, scopes, digest, expires_at from tokens where id = $1
+
 -- name: tokens_of
 select id, principal, kind, tier, scopes, digest, expires_at from tokens where principal = $1 order by source_seq

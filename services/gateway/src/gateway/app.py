@@ -1,0 +1,130 @@
+"""The only place that constructs things: bus, database, the access projection, commands and the HTTP surface."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from nats.aio.client import Client
+
+from access import projection
+from chassis import health, http, log, nats, postgres, rpc, telemetry
+from chassis.postgres import Pool
+from chassis.settings import read
+from content.keyring import KeyRing
+from content.store import ContentStore
+from contracts.ids import BrainId
+from eventlog.archive import Archived
+from eventlog.log import EventLog
+from eventlog.projector import Projection, Projector
+from eventlog.signing import Signer, Verifier
+from eventlog.wait import Watch
+from gateway import commands
+from gateway.credentials import Credentials
+from gateway.http import browser, mcp_endpoint, site
+from gateway.http.console import Console
+from gateway.http.routes import Routes
+from gateway.ledger import AccessLedger, Projected
+from gateway.mcp.tools import Tools
+from gateway.membership import Membership
+from gateway.reasoning import Reasons
+from gateway.seen import Seen
+from gateway.sessions import Sessions
+from gateway.settings import Settings
+from gateway.tokens import Tokens
+
+SERVICE = "gateway"
+PROJECTION = "gateway-access-v1"
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What everything else is made of."""
+
+    settings: Settings
+    brain: BrainId
+    client: Client
+    pool: Pool
+    ring: KeyRing
+
+
+async def main(stop: asyncio.Event, environ: Mapping[str, str] = os.environ) -> None:
+    """Run the service until `stop` is set."""
+    settings = read(Settings, environ)
+    log.configure(SERVICE)
+    telemetry.configure(SERVICE, settings.otlp_endpoint, settings.brain_trace_file)
+    troubles = {"gateway": "starting"}
+    projectors: list[Projector] = []
+
+    async def ready() -> dict[str, str]:
+        behind = {each.name: each.trouble() for each in projectors}
+        return {part: reason for part, reason in (troubles | behind).items() if reason}
+
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(health.serve(settings.health_port, ready))
+        ring = KeyRing.load(settings.brain_keyring)
+        pool = await postgres.connect(settings.postgres_dsn, SERVICE, service=SERVICE, smallest=2, largest=12)
+        stack.push_async_callback(pool.close)
+        client = await nats.connect(settings.nats_url, SERVICE)
+        stack.push_async_callback(client.drain)
+        nats.require(client)
+        parts = _Parts(settings, BrainId(settings.brain_id), client, pool, ring)
+        projected: Projected = Watch(client, pool, parts.brain, PROJECTION)
+        if "project" in settings.brain_roles:
+            projected = await stack.enter_async_context(_projecting(parts, projectors))
+        if "serve" in settings.brain_roles:
+            await stack.enter_async_context(_serving(parts, projected))
+        troubles["gateway"] = ""
+        log.get().info("service_started", roles=settings.brain_roles)
+        await stop.wait()
+        log.get().info("service_stopping")
+
+
+@asynccontextmanager
+async def _projecting(parts: _Parts, projectors: list[Projector]) -> AsyncIterator[Projector]:
+    apply = projection.applying(ContentStore(parts.ring))
+    verifier = Verifier.load(parts.settings.brain_signers)
+    access = Projection(PROJECTION, "EVT", projection.HEARS, apply)
+    projector = Projector(parts.client, parts.pool, parts.brain, access, verifier)
+    projectors.append(projector)
+    async with asyncio.TaskGroup() as tasks:  # a projection that ends by itself ends the process
+        running = tasks.create_task(projector.run())
+        yield projector
+        running.cancel()
+
+
+@asynccontextmanager
+async def _serving(parts: _Parts, projected: Projected) -> AsyncIterator[None]:
+    settings, brain, client, pool = parts.settings, parts.brain, parts.client, parts.pool
+    signer = Signer.load(settings.brain_signing_key, SERVICE)
+    evt = EventLog(client, "EVT", brain, signer, _now)
+    ledger = AccessLedger(client, pool, brain, evt, projected, Archived(client, pool, brain))
+    sessions = Sessions(pool, brain, parts.ring.derive("csrf"), _now)
+    credentials = Credentials(client, pool, brain, projected, _now)
+    membership = Membership(pool, brain, ContentStore(parts.ring), ledger)
+    access = (membership, Tokens(pool, brain, ledger, sessions, _now), Reasons(client, pool, brain))
+    seen = Seen()
+    server = rpc.Server(nats.broker(settings.nats_url, SERVICE), SERVICE)
+    commands.listen(server, access, sessions, credentials)
+    surface = site.site(
+        [
+            mcp_endpoint.endpoint(credentials, Tools(client, seen, uuid4).catalogue()),
+            *Console(client, pool, brain, access, seen, uuid4).routes(Routes(credentials)),
+            *browser.routes(sessions, settings.web_url, secure=settings.public_url.startswith("https:")),
+        ],
+        settings.public_url,
+        settings.web_url,
+    )
+    await server.start()
+    try:
+        async with http.serve(surface, settings.http_port, settings.http_host):
+            yield
+    finally:
+        await server.stop()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

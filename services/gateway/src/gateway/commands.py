@@ -1,0 +1,39 @@
+"""What gateway answers on the bus: the operator's commands, and questions of other services."""
+
+from chassis import rpc
+from contracts import gateway_messages as messages
+from contracts.errors import Refused
+from gateway.credentials import Credentials
+from gateway.membership import Membership
+from gateway.reasoning import Reasons
+from gateway.sessions import Sessions
+from gateway.tokens import Tokens
+
+
+def listen(
+    server: rpc.Server,
+    commands: tuple[Membership, Tokens, Reasons],
+    sessions: Sessions,
+    credentials: Credentials,
+) -> None:
+    """Route every subject. Routes are made before the server starts."""
+    membership, tokens, reasons = commands
+
+    async def session(asked: messages.AskSession) -> messages.Session:
+        await credentials.behind_the_fence()
+        found = await sessions.find(asked.cookie)
+        if found is None:
+            raise Refused("not_signed_in", "This browser is not signed in.", "cookie", "Open a new sign-in link.")
+        return found
+
+    server.route(messages.OPEN_BRAIN, messages.OpenBrain, membership.open_brain)
+    server.route(messages.ADD_MEMBER, messages.AddMember, membership.add_member)
+    server.route(messages.REMOVE_MEMBER, messages.RemoveMember, membership.remove_member)
+    server.route(messages.CHANGE_ROLE, messages.ChangeRole, membership.change_role)
+    server.route(messages.GRANT, messages.GrantTo, membership.grant)
+    server.route(messages.REVOKE_GRANT, messages.RevokeFrom, membership.revoke)
+    server.route(messages.ISSUE_TOKEN, messages.IssueToken, tokens.issue)
+    server.route(messages.REVOKE_TOKEN, messages.RevokeToken, tokens.revoke)
+    server.route(messages.SIGN_IN, messages.SignIn, tokens.sign_in)
+    server.route(messages.SESSION, messages.AskSession, session)
+    server.route(messages.WHY, messages.AskWhy, reasons.why)

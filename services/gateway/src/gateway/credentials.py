@@ -1,0 +1,66 @@
+"""Who stands behind a bearer token, as of now: looked up on every request, behind the fence."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from nats.aio.client import Client
+
+from access import lookup
+from access.records import Member, Token
+from access.rule import Caller
+from chassis.postgres import Pool, transaction
+from contracts.enums import Gate
+from contracts.errors import Unavailable
+from contracts.ids import BrainId
+from eventlog import fence
+from gateway import one_time
+from gateway.ledger import PATIENCE, Projected
+
+LONGEST_SECRET = 128
+"""Characters of a credential that are worth hashing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """An active member behind a live token. `position`: where access last changed, for reads of one's own writes."""
+
+    member: Member
+    token: Token
+    caller: Caller
+    position: int
+
+
+class Credentials:
+    """Looks tokens up in this service's own projection."""
+
+    def __init__(
+        self, nc: Client, pool: Pool, brain: BrainId, projected: Projected, clock: Callable[[], datetime]
+    ) -> None:
+        self._nc = nc
+        self._pool = pool
+        self._brain = brain
+        self._projected = projected
+        self._clock = clock
+
+    async def behind_the_fence(self) -> None:
+        """Wait until everything that narrowed sight before now is projected. Raises `Unavailable`: then refuse."""
+        if not await self._projected.reached(await fence.fence(self._nc, self._brain), PATIENCE):
+            raise Unavailable("the access projection is behind")
+
+    async def resolve(self, secret: str) -> Viewer | None:
+        """The viewer, None for a token that is unknown, expired, revoked, or whose member has left."""
+        if not secret.startswith(one_time.TOKEN_PREFIX) or len(secret) > LONGEST_SECRET:
+            return None
+        await self.behind_the_fence()
+        now = self._clock()
+        async with transaction(self._pool, self._brain, readonly=True) as db:
+            token = await lookup.token_by_digest(db, one_time.digest(secret))
+            if token is None or not token.alive(now):
+                return None
+            caller = await lookup.caller_for(db, self._brain, token.principal, token.id, at=now)
+            member = await lookup.member(db, token.principal)
+            position = (await lookup.gate_positions(db))[Gate.ACCESS]
+        if caller is None or member is None:
+            return None
+        return Viewer(member, token, caller, position)

@@ -1,0 +1,41 @@
+"""Signing in with a one-time link, and out again."""
+
+from litestar import Response, get, post
+from litestar.datastructures import Cookie
+from litestar.handlers import HTTPRouteHandler
+
+from gateway.http.routes import Asked
+from gateway.sessions import COOKIE, LINK_MINUTES, SESSION_DAYS, Sessions
+
+_SPENT = (
+    f"This sign-in link was used already, or is older than {LINK_MINUTES} minutes.\n"
+    "Ask whoever runs this brain for a new one: brain signin NAME --link\n"
+)
+
+
+def routes(sessions: Sessions, web_url: str, *, secure: bool) -> list[HTTPRouteHandler]:
+    """`/signin?code=` and `/signout`. `secure`: the cookie travels over HTTPS only."""
+
+    @get("/signin", name="signin")
+    async def sign_in(request: Asked) -> Response[str]:
+        cookie = await sessions.begin(request.query_params.get("code", ""))
+        if cookie is None:
+            return Response(_SPENT, status_code=400, media_type="text/plain", headers={"cache-control": "no-store"})
+        return _redirect(web_url, _cookie(cookie, secure=secure, seconds=SESSION_DAYS * 86_400))
+
+    @post("/signout", name="signout")
+    async def sign_out(request: Asked) -> Response[str]:
+        await sessions.end(request.cookies.get(COOKIE, ""))
+        return _redirect(web_url, _cookie("", secure=secure, seconds=0))
+
+    return [sign_in, sign_out]
+
+
+def _redirect(address: str, cookie: Cookie) -> Response[str]:
+    headers = {"location": address, "cache-control": "no-store"}
+    return Response("", status_code=303, media_type="text/plain", headers=headers, cookies=[cookie])
+
+
+def _cookie(value: str, *, secure: bool, seconds: int) -> Cookie:
+    """Ports of one host share it, so that the approvals pages see the session that gateway began."""
+    return Cookie(key=COOKIE, value=value, max_age=seconds, path="/", httponly=True, samesite="lax", secure=secure)

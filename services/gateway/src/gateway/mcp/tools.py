@@ -1,0 +1,161 @@
+"""The tools: what each says about itself, asks of the services behind, and answers."""
+
+from collections.abc import Callable
+from typing import cast
+from uuid import UUID
+
+import msgspec
+from nats.aio.client import Client
+
+from chassis import rpc
+from contracts import approvals_messages, retrieval_messages
+from contracts.enums import Origin, ProposalKind, Scope
+from contracts.errors import Refused
+from contracts.ids import CommandId
+from gateway.credentials import Viewer
+from gateway.mcp import inputs, render, words
+from gateway.mcp.catalogue import Catalogue, Tool, ToolResult, taking
+from gateway.mcp.protocol import JSON
+from gateway.seen import Seen
+
+ASKED_SECONDS = 8.0
+"""How long a reading tool waits for an answer from behind."""
+
+_READ_DENIAL = "Forbidden: this token is missing the required brain:read scope."
+
+
+class Tools:
+    """Asks retrieval and approvals on behalf of viewers. It names ids, never grants."""
+
+    def __init__(self, nc: Client, seen: Seen, new_id: Callable[[], UUID]) -> None:
+        self._nc = nc
+        self._seen = seen
+        self._new_id = new_id
+
+    def catalogue(self) -> Catalogue:
+        """The tools of `/api/mcp`, in the order in which they are listed."""
+        return Catalogue([self._find_page(), self._read_page(), self._search(), self._write_inbox()])
+
+    def _find_page(self) -> Tool:
+        return Tool(
+            name="find_page",
+            title="Find a page",
+            description="Find pages by title, path or words of either. Returns node ids, titles, paths and trust"
+            " labels.",
+            shape=inputs.FindPage,
+            run=taking(inputs.FindPage, self.find_page),
+            scope=Scope.READ,
+            denial=_READ_DENIAL,
+        )
+
+    def _read_page(self) -> Tool:
+        return Tool(
+            name="read_page",
+            title="Read a page",
+            description="Read one page by path or node id: its text, owner, trust label, review dates, relations to"
+            " other pages you may see, figures, and the receipt of its approval.",
+            shape=inputs.ReadPage,
+            run=taking(inputs.ReadPage, self.read_page),
+            scope=Scope.READ,
+            denial=_READ_DENIAL,
+        )
+
+    def _search(self) -> Tool:
+        return Tool(
+            name="search",
+            title="Search passages",
+            description="Search the approved pages that you may see, by meaning and by words. Returns passages with"
+            " node ids, trust labels and receipts.",
+            shape=inputs.Search,
+            run=taking(inputs.Search, self.search),
+            scope=Scope.READ,
+            denial=_READ_DENIAL,
+        )
+
+    def _write_inbox(self) -> Tool:
+        return Tool(
+            name="write_inbox",
+            title="Propose to the inbox",
+            description="Register an observation, correction, proposal or work output in the approval inbox. It never"
+            " changes a page: a person reads exactly what you sent and decides. Needs the scope brain:propose.",
+            shape=inputs.WriteInbox,
+            run=taking(inputs.WriteInbox, self.write_inbox),
+            scope=Scope.PROPOSE,
+            denial=words.FORBIDDEN_PROPOSE,
+            read_only=False,
+        )
+
+    async def find_page(self, viewer: Viewer, asked: inputs.FindPage) -> ToolResult:
+        """Pages by title, path or words of either."""
+        query = retrieval_messages.FindPage(
+            asker=_asker(viewer), query=asked.query, limit=asked.limit, position=self._seen.position(viewer)
+        )
+        found = await rpc.ask(
+            self._nc, retrieval_messages.FIND_PAGE, query, retrieval_messages.PageHits, seconds=ASKED_SECONDS
+        )
+        return ToolResult(render.pages(found), _structured(found))
+
+    async def search(self, viewer: Viewer, asked: inputs.Search) -> ToolResult:
+        """Passages for a query."""
+        query = retrieval_messages.Search(
+            asker=_asker(viewer), query=asked.query, limit=asked.limit, position=self._seen.position(viewer)
+        )
+        found = await rpc.ask(
+            self._nc, retrieval_messages.SEARCH, query, retrieval_messages.Hits, seconds=ASKED_SECONDS
+        )
+        return ToolResult(render.hits(found), _structured(found))
+
+    async def read_page(self, viewer: Viewer, asked: inputs.ReadPage) -> ToolResult:
+        """One page. A page that the viewer may not see is answered like one that does not exist."""
+        query = retrieval_messages.ReadPage(asker=_asker(viewer), path=asked.path, position=self._seen.position(viewer))
+        try:
+            view = await rpc.ask(
+                self._nc, retrieval_messages.READ_PAGE, query, retrieval_messages.PageView, seconds=ASKED_SECONDS
+            )
+        except Refused as refused:
+            if refused.code == "no_such_page" and asked.path.startswith("n_"):
+                return ToolResult(words.UNKNOWN_NODE.format(id=asked.path), failed=True)
+            raise
+        text = view.text[asked.offset : asked.offset + render.TEXT_LIMIT]
+        end = asked.offset + len(text)
+        following = end if end < len(view.text) else None
+        structured = _structured(msgspec.structs.replace(view, text=text))
+        structured["next_offset"] = following
+        return ToolResult(render.page(view, text, following), structured)
+
+    async def write_inbox(self, viewer: Viewer, asked: inputs.WriteInbox) -> ToolResult:
+        """A text for the inbox, and the receipt."""
+        command = approvals_messages.SubmitText(
+            command=CommandId(self._new_id()),
+            author=viewer.member.id,
+            origin=Origin.AGENT,
+            kind=ProposalKind(asked.kind),
+            title=asked.title,
+            body=asked.body,
+            nodes=tuple(asked.related or ()),
+        )
+        try:
+            filed = await rpc.ask(
+                self._nc, approvals_messages.SUBMIT_TEXT, command, approvals_messages.Submitted, seconds=ASKED_SECONDS
+            )
+        except Refused as refused:
+            told = " ".join(part for part in (refused.what, "The proposal was NOT registered.", refused.remedy) if part)
+            return ToolResult(told, failed=True)
+        self._seen.note(viewer.member.id, filed.position)
+        receipt: dict[str, JSON] = {
+            "inboxId": str(filed.proposal),
+            "kind": asked.kind,
+            "status": "pending",
+            "position": filed.position,
+            "archived": filed.archived,
+        }
+        text = f"Registered.\nInbox id: [{filed.proposal}]\nKind: {asked.kind}\nStatus: pending"
+        return ToolResult(text, receipt)
+
+
+def _asker(viewer: Viewer) -> retrieval_messages.Asker:
+    return retrieval_messages.Asker(principal=viewer.member.id, token=viewer.token.id)
+
+
+def _structured(found: msgspec.Struct) -> dict[str, JSON]:
+    return cast("dict[str, JSON]", msgspec.to_builtins(found))

@@ -1,0 +1,107 @@
+"""Commands about tokens and sign-ins. A secret leaves this service once, in the reply to the command that made it."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from access import lookup
+from chassis.postgres import Pool, Pooled, transaction
+from contracts import gateway_messages as messages
+from contracts import subjects
+from contracts.errors import Refused, Unavailable
+from contracts.ids import BrainId, CommandId, PrincipalId, TokenId, derived, service_principal
+from contracts.replies import Accepted
+from gateway import one_time
+from gateway.domain import gates, tokens
+from gateway.domain.standing import Said
+from gateway.ledger import AccessLedger, Change
+from gateway.sessions import Sessions
+
+
+class Tokens:
+    """Serves the commands that issue and end credentials."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        brain: BrainId,
+        ledger: AccessLedger,
+        sessions: Sessions,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._pool = pool
+        self._brain = brain
+        self._ledger = ledger
+        self._sessions = sessions
+        self._clock = clock
+
+    async def issue(self, asked: messages.IssueToken) -> messages.Issued:
+        """A token for the asker himself."""
+        wanted = (asked.kind, asked.tier, frozenset(asked.scopes))
+
+        async def said(db: Pooled, fresh: tuple[TokenId, str], now: datetime) -> list[Said]:
+            return tokens.issue(await lookup.member(db, asked.by), wanted, fresh, now, asked.days)
+
+        return await self._issue(asked.command, asked.by, said)
+
+    async def sign_in(self, asked: messages.SignIn) -> messages.Issued:
+        """The operator's: a sign-in for a person, stored on the machine or by a one-time link of ten minutes."""
+        if asked.link:
+            async with transaction(self._pool, self._brain) as db:
+                person = tokens.signs_in(await lookup.member_by_name(db, asked.name))
+            code, expires = await self._sessions.new_link(person.id)
+            return messages.Issued(
+                token=TokenId(asked.command), secret=code, position=0, archived=True, expires_at=expires
+            )
+
+        async def said(db: Pooled, fresh: tuple[TokenId, str], now: datetime) -> list[Said]:
+            return tokens.sign_in(await lookup.member_by_name(db, asked.name), fresh, now)
+
+        return await self._issue(asked.command, service_principal(self._brain, "operator"), said)
+
+    async def revoke(self, asked: messages.RevokeToken) -> Accepted:
+        """Kill a token, from the next request on."""
+
+        async def decision(db: Pooled) -> Change:
+            by = await lookup.member(db, asked.by)
+            said = tokens.revoke(by, await lookup.token(db, asked.token), asked.token)
+            return self._change(said)
+
+        landed = await self._ledger.decide(asked.command, asked.by, decision)
+        return Accepted(landed.position, landed.archived)
+
+    async def _issue(
+        self,
+        command: CommandId,
+        actor: PrincipalId,
+        said: Callable[[Pooled, tuple[TokenId, str], datetime], Awaitable[list[Said]]],
+    ) -> messages.Issued:
+        secret, now = one_time.new_token(), self._clock()
+        fresh = (TokenId(derived(command, "token")), one_time.digest(secret))
+
+        async def decision(db: Pooled) -> Change:
+            if await lookup.token(db, fresh[0]) is not None:
+                raise _shown_once()
+            return self._change(await said(db, fresh, now))
+
+        landed = await self._ledger.decide(command, actor, decision)
+        async with transaction(self._pool, self._brain) as db:
+            kept = await lookup.token(db, fresh[0])
+        if kept is None:
+            raise Unavailable("the token was issued and is not projected yet; revoke it and issue another")
+        if kept.digest != fresh[1]:  # an earlier try of this command made the token, and its secret was shown then
+            raise _shown_once()
+        return messages.Issued(
+            token=kept.id,
+            secret=secret,
+            position=landed.position,
+            archived=landed.archived,
+            expires_at=kept.expires_at,
+        )
+
+    def _change(self, said: list[Said]) -> Change:
+        narrowing = any(gates.narrows(fact) for _, fact in said)
+        return Change([(subjects.access(self._brain, whose), fact) for whose, fact in said], said[0][0], narrowing)
+
+
+def _shown_once() -> Refused:
+    return Refused("already_issued", "This command has issued its token, which is shown once.", "command", "Ask anew.")
