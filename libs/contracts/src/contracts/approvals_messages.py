@@ -158,7 +158,7 @@ class AskProposal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProposedPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A page as proposed. `digest`: SHA-256 (hex) of its stored bytes; `base`: the revision it stands on, 0 for none."""
+    """A page as proposed. `digest`: SHA-256 (hex) of its stored bytes; `base`: the live revision then, 0 for none."""
 
     page: PageId
     path: str

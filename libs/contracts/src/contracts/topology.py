@@ -58,6 +58,14 @@ DURABLES = (
         ack_wait=60,
         max_ack_pending=256,
     ),
+    Durable(
+        "approvals-on-proposal_resolved-v1",
+        "EVT",
+        ordered=False,
+        owner="approvals",
+        filters=("evt.*.proposal.*",),
+        max_ack_pending=256,
+    ),
 )
 
 

@@ -164,7 +164,7 @@ class Asking:
         for one in filed:
             wanted |= {one.submitted.author, one.submitted.runner or one.submitted.author}
         services: dict[UUID, str] = {service_principal(self._desk.brain, name): name for name in SERVICES}
-        return services | {key: name for key, name in (await lookup.names(db, wanted)).items()}
+        return services | dict(await lookup.names(db, wanted))
 
 
 def state_word(filed: Filed) -> str:

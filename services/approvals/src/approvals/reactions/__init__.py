@@ -1,0 +1,1 @@
+"""What approvals does when others' work follows from its own facts."""
