@@ -24,6 +24,7 @@ create table pages (
     approver uuid not null,
     approved_at timestamptz not null,
     verified_at timestamptz,
+    verified_seq bigint not null default 0,
     review_days integer not null,
     passages integer not null,
     position bigint not null,

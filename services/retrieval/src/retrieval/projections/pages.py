@@ -61,7 +61,8 @@ def applying(store: ContentStore, secret: bytes) -> Apply:
         if promotions or ended:
             await _put_passages(db, brain, promotions, ended)
         await drafts.apply(db, brain, recorded)
-        touched = [promotion.fact.body.id for promotion in promotions] + await drafts.end(db, brain, recorded)
+        promoted = [one.fact.body.id for one in recorded if isinstance(one.fact, proposals.PagePromoted)]
+        touched = promoted + await drafts.end(db, brain, recorded)
         if touched:
             await db.execute(STATEMENTS.attach_vectors, brain, touched)
             await db.execute(STATEMENTS.drop_vectors, brain, touched)
@@ -79,9 +80,7 @@ async def _newer(db: Pooled, brain: BrainId, recorded: Sequence[Fact]) -> list[F
 
 def _page_of(fact: msgspec.Struct) -> PageId | None:
     match fact:
-        case (
-            proposals.PagePromoted(page=page) | proposals.PageVerified(page=page) | proposals.PageDeprecated(page=page)
-        ):
+        case proposals.PagePromoted(page=page) | proposals.PageDeprecated(page=page):
             return page
         case _:
             return None

@@ -42,7 +42,8 @@ update pages
  where brain = $1 and page = $2 and source_seq < $3
 
 -- name: verify_page
-update pages set verified_at = $3, source_seq = $4 where brain = $1 and page = $2 and source_seq < $4
+-- Guarded by a position of its own: a later promotion in the same batch is projected first.
+update pages set verified_at = $3, verified_seq = $4 where brain = $1 and page = $2 and verified_seq < $4
 
 -- name: drop_relations
 delete from relations where brain = $1 and page = any($2::uuid[])

@@ -50,23 +50,23 @@ numbered as materialized (
     select f.*, row_number() over (partition by f.number order by f.score desc, f.chunk) as nth from fused f
 ),
 -- The best passage of each page that bears the query as its title, then by score, two of one page at most.
-leading as materialized (
+early as materialized (
     select n.chunk, n.score,
            row_number() over (order by (n.titled and n.nth = 1) desc, n.score desc, n.chunk) as place
     from numbered n
     where n.nth <= 2
 ),
 -- From the eleventh on, further passages of the same pages compete.
-trailing as (
+late as (
     select n.chunk, n.score, 10 + row_number() over (order by n.score desc, n.chunk) as place
     from numbered n
-    where (select count(*) from leading) >= 10
-      and n.chunk not in (select l.chunk from leading l where l.place <= 10)
+    where (select count(*) from early) >= 10
+      and n.chunk not in (select l.chunk from early l where l.place <= 10)
 ),
 chosen as materialized (
-    select chunk, score, place from leading where place <= least($5::integer, 10)
+    select chunk, score, place from early where place <= least($5::integer, 10)
     union all
-    select chunk, score, place from trailing where place <= $5
+    select chunk, score, place from late where place <= $5
 )
 select c.score, p.*, (select count(*) from scored where similarity is not null) as compared
 from chosen c
