@@ -155,7 +155,7 @@ class Follower:
     async def _pull(self, subscription: JetStreamContext.PullSubscription) -> list[tuple[Stored, Msg]]:
         try:
             messages = await subscription.fetch(FETCH, timeout=PATIENCE)
-        except nats.errors.TimeoutError:
+        except TimeoutError:  # the client raises its own, and at times the plain one
             return []
         return [(stored_of(message), message) for message in messages]
 

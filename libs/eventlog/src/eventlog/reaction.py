@@ -67,7 +67,7 @@ class Reaction:
                 while self.nc.stats["reconnects"] == reconnects:
                     try:
                         messages = await subscription.fetch(self.batch, timeout=PATIENCE)
-                    except nats.errors.TimeoutError:
+                    except TimeoutError:  # the client raises its own, and at times the plain one
                         continue
                     await self._together(messages)
             except (nats.errors.Error, OSError, TimeoutError) as error:
