@@ -1,4 +1,4 @@
-"""Writes the tables of ARCHITECTURE.md from the code: facts, streams, durables, requests, settings.
+"""Writes the tables of ARCHITECTURE.md from the code.
 
 `--check` writes nothing and fails where the document differs from what the code says.
 """
@@ -74,7 +74,8 @@ def _settings() -> str:
 
 def inventory() -> str:
     """All tables, as they stand between the two marks of the document."""
-    return "\n".join((_facts(), _streams(), _durables(), _requests(), _settings()))
+    tables = (_facts, _streams, _durables, _requests, _settings)
+    return "\n".join(table() for table in tables)
 
 
 def rendered(document: str) -> str:
