@@ -79,13 +79,17 @@ class FinishImport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """What was proposed: the ids of the proposals (a build is one), in the order of their paths. `position` is EVT's."""
+    """What was proposed: the ids of the proposals (a build is one), in the order of their paths. `position` is EVT's.
+
+    `refused`: files whose captures stand and whose pages could not be proposed; the next import tries them again.
+    """
 
     builds: tuple[ProposalId, ...]
     pages: int
     withdrawn: int
     position: int
     archived: bool
+    refused: tuple[RefusedFile, ...] = ()
 
 
 class FileCapture(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,1 @@
+"""Ingest takes source material in: what it refuses, what it keeps as a capture, the pages that an import proposes."""

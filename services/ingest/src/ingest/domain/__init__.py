@@ -1,0 +1,1 @@
+"""What ingest decides, as pure functions."""

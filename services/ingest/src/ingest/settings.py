@@ -1,0 +1,24 @@
+"""What ingest reads from its environment, once."""
+
+from pathlib import Path
+from uuid import UUID
+
+import msgspec
+
+from chassis.settings import Secret
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Each field is the variable of the same name in upper case."""
+
+    brain_id: UUID
+    nats_url: Secret
+    postgres_dsn: Secret
+    brain_keyring: Path
+    brain_signing_key: Path
+    brain_signers: Path
+    health_port: int
+    health_host: str = "127.0.0.1"
+    brain_roles: tuple[str, ...] = ("serve", "project")
+    otlp_endpoint: str = ""
+    brain_trace_file: Path | None = None
