@@ -33,6 +33,7 @@ COMMANDS = {
     "log": "ledger",
     "secrets": "deployment",
     "prepare": "deployment",
+    "open-brain": "deployment",
 }
 """Where each command lives: a module of `brain.commands`, with a command of that name."""
 

@@ -1,4 +1,4 @@
-"""`brain secrets` and `brain prepare`: what a deployment needs before its services start."""
+"""`brain secrets`, `brain prepare` and `brain open-brain`: what a deployment needs around its services."""
 
 import asyncio
 import os
@@ -10,6 +10,7 @@ import click
 from nats.errors import Error as NatsError
 
 from brain import output
+from brain.deployment import opening
 from brain.deployment import prepare as preparing
 from brain.deployment import secrets as papers
 from chassis.migrations import BadMigration
@@ -51,3 +52,17 @@ def prepare(*, as_json: bool) -> None:
         raise Unavailable(f"a server does not answer: {type(error).__name__}") from error
     lines = [f"{schema:10} {', '.join(files) or 'nothing new'}" for schema, files in applied.items()]
     output.show({"applied": applied}, [*lines, "Database and streams are ready."], as_json=as_json)
+
+
+@click.command("open-brain")
+@click.argument("owner")
+@output.json_option
+def open_brain(*, owner: str, as_json: bool) -> None:
+    """Begin a deployed brain with its first OWNER, and print a one-time link for that person's browser."""
+    try:
+        link = asyncio.run(opening.open_brain(read(opening.Settings, os.environ), owner))
+    except BadSettings as error:
+        raise Refused("bad_settings", str(error), "environment") from None
+    except (OSError, NatsError) as error:
+        raise Unavailable(f"NATS does not answer: {type(error).__name__}") from error
+    output.show({"link": link}, [link], as_json=as_json)

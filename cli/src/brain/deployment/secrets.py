@@ -81,14 +81,9 @@ def write(folder: Path, place: Place, brain: UUID) -> list[str]:
     _text(folder / "prepare" / "NATS_URL", nats_url)
     _text(folder / "prepare" / "SUPERUSER_DSN", _dsn(place, SUPERUSER, passwords.superuser, "postgres"))
     write_private(folder / "prepare" / "roles.json", msgspec.json.encode(passwords.roles))
-    settings = {
-        "BRAIN_ID": str(brain),
-        "BRAIN_SECRETS": str(folder.resolve()),
-        "BRAIN_USER": f"{os.getuid()}:{os.getgid()}",
-        "PUBLIC_URL": place.public_url,
-        "WEB_URL": place.web_url,
-    }
-    _text(folder / "brain.env", "\n".join(f"{name}={value}" for name, value in settings.items()))
+    _environment(folder / "brain.env", BRAIN_ID=str(brain), PUBLIC_URL=place.public_url, WEB_URL=place.web_url)
+    owner = f"{os.getuid()}:{os.getgid()}"
+    _environment(folder / "compose.env", BRAIN_SECRETS=str(folder.resolve()), BRAIN_USER=owner)
     return list(names)
 
 
@@ -98,3 +93,7 @@ def _dsn(place: Place, role: str, password: str, database: str) -> str:
 
 def _text(path: Path, text: str) -> None:
     write_private(path, f"{text}\n".encode())
+
+
+def _environment(path: Path, **settings: str) -> None:
+    _text(path, "\n".join(f"{name}={value}" for name, value in settings.items()))

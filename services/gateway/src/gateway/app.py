@@ -64,7 +64,7 @@ async def main(stop: asyncio.Event, environ: Mapping[str, str] = os.environ) -> 
         return {part: reason for part, reason in (troubles | behind).items() if reason}
 
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(health.serve(settings.health_port, ready))
+        await stack.enter_async_context(health.serve(settings.health_port, ready, settings.health_host))
         ring = KeyRing.load(settings.brain_keyring)
         pool = await postgres.connect(settings.postgres_dsn, SERVICE, service=SERVICE, smallest=2, largest=12)
         stack.push_async_callback(pool.close)
