@@ -141,8 +141,9 @@ class Deciding:
         bodies = tuple(ContentId(row["body_id"]) for row in rows)
         if not bodies or await self._missing(bodies, 0.0) == 0:
             return True
-        if (await self._rehearse(id_, ballot)).outcome is not Outcome.APPROVED:
-            return True
+        ruling = await self._rehearse(id_, ballot)
+        if ruling.outcome is not Outcome.APPROVED:
+            return bool(ruling.said)  # a vote lands nothing yet; a retry is told what is so now
         left = min(30.0, 10.0 + len(bodies) / 20)
         while left > 0:
             missing = await self._missing(bodies, min(left, LOOK))
