@@ -2,14 +2,18 @@
 
 import asyncio
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TypeVar
 from uuid import uuid4
 
 import msgspec
+from nats.aio.client import Client
 
+from brain import signins
 from brain.stack import programs
 from brain.stack.home import Home, Ports, first_port, runs
-from chassis import nats, rpc
+from chassis import log, nats, rpc
 from contracts.errors import Unavailable
 from contracts.gateway_messages import OPEN_BRAIN, SIGN_IN, Issued, MemberAdded, OpenBrain, SignIn
 from contracts.ids import CommandId, derived
@@ -19,16 +23,23 @@ T = TypeVar("T")
 
 def ask(home: Home, subject: str, request: msgspec.Struct, shape: type[T], *, seconds: float = 30.0) -> T:
     """Ask a service of the brain that runs in `home`. Raises `Refused` or `Unavailable`."""
-    if not runs(home):
-        raise Unavailable("the brain is not running")
     return asyncio.run(_ask(home, subject, request, shape, seconds))
 
 
 async def _ask(home: Home, subject: str, request: msgspec.Struct, shape: type[T], seconds: float) -> T:
-    bus = programs.bus(home, Ports(first_port(os.environ, home)))
-    client = await nats.connect(bus.url, "console")
-    try:
+    async with bus(home) as client:
         return await rpc.ask(client, subject, request, shape, seconds=seconds)
+
+
+@asynccontextmanager
+async def bus(home: Home) -> AsyncIterator[Client]:
+    """The bus of the brain that runs in `home`. Raises `Unavailable` when none does."""
+    if not runs(home):
+        raise Unavailable("the brain is not running")
+    log.configure("console", "error")  # stdout is for results, and a person wants no log lines
+    client = await nats.connect(programs.bus(home, Ports(first_port(os.environ, home))).url, "console")
+    try:
+        yield client
     finally:
         await client.close()
 
@@ -37,6 +48,15 @@ def open_brain(home: Home, owner: str) -> MemberAdded:
     """Begin the brain with its first owner; asked again it changes nothing."""
     command = CommandId(derived(home.papers().brain, "open", owner))
     return ask(home, OPEN_BRAIN, OpenBrain(command=command, owner=owner), MemberAdded)
+
+
+def begin(home: Home, owner: str) -> None:
+    """Open a new brain for `owner`, who is signed in on this machine then; a brain that has an owner stays as it is."""
+    if (home.root / "opened").exists():
+        return
+    open_brain(home, owner)
+    signins.keep(home, owner, sign_in(home, owner).secret)
+    (home.root / "opened").touch(mode=0o600)
 
 
 def sign_in(home: Home, name: str, *, link: bool = False) -> Issued:

@@ -2,23 +2,24 @@
 
 import asyncio
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from uuid import uuid4
 
 import click
 import msgspec
 
-from brain import output
+from brain import console, output
 from brain.stack import programs
-from brain.stack.home import Home, Ports, first_port, locate, runs
-from chassis import nats, postgres
+from brain.stack.home import Home, Ports, first_port, locate
+from chassis import postgres
 from content.bodies import Put, Slot
 from content.errors import ContentMissing, ContentTampered
 from content.keyring import KeyRing
 from content.store import ContentStore
 from contracts import subjects
 from contracts.enums import LogStream
-from contracts.errors import Unavailable
 from contracts.ids import BrainId, CommandId, content_id, service_principal
 from contracts.operations import LogQuarantined
 from contracts.topology import STREAMS
@@ -80,15 +81,11 @@ def quarantine(*, position: int, stream: str, reason: str, as_json: bool) -> Non
 
 
 async def _quarantine(home: Home, stream: LogStream, position: int, reason: str) -> int:
-    if not runs(home):
-        raise Unavailable("the brain is not running")
     ports = Ports(first_port(os.environ, home))
     brain = BrainId(home.papers().brain)
     command = CommandId(uuid4())
     history = subjects.log(brain)
-    client = await nats.connect(programs.bus(home, ports).url, "console")
-    pool = await postgres.connect(programs.dsn(home, ports, "approvals"), "content", service="console", largest=2)
-    try:
+    async with console.bus(home) as client, _database(home, ports, "approvals", "content") as pool:
         async with postgres.transaction(pool, brain) as db:
             put = Put(content_id(command, "reason"), reason.encode(), Slot.REASON)
             (kept,) = await ContentStore(KeyRing.load(home.keyring)).put(db, brain, [put])
@@ -98,9 +95,15 @@ async def _quarantine(home: Home, stream: LogStream, position: int, reason: str)
         expected = {history: last.position if last else 0}
         operator = service_principal(brain, "operator")
         return await said.append(Append(command, operator, uuid4(), ((history, fact),), expected))
+
+
+@asynccontextmanager
+async def _database(home: Home, ports: Ports, role: str, schema: str) -> AsyncIterator[postgres.Pool]:
+    pool = await postgres.connect(programs.dsn(home, ports, role), schema, service="console", largest=2)
+    try:
+        yield pool
     finally:
         await pool.close()
-        await client.close()
 
 
 def _now() -> datetime:
@@ -108,23 +111,16 @@ def _now() -> datetime:
 
 
 async def _verify(home: Home) -> Report:
-    if not runs(home):
-        raise Unavailable("the brain is not running")
     ports = Ports(first_port(os.environ, home))
     brain = BrainId(home.papers().brain)
     store = ContentStore(KeyRing.load(home.keyring))
-    client = await nats.connect(programs.bus(home, ports).url, "console")
-    pool = await postgres.connect(programs.dsn(home, ports, "archive"), "archive", service="console", largest=2)
-    try:
-        walked, bodies = [], []
+    walked, bodies = [], []
+    async with console.bus(home) as client, _database(home, ports, "archive", "archive") as pool:
         for stream in (stream.name for stream in STREAMS if stream.ledger):
             async with postgres.transaction(pool, brain, readonly=True) as db:
                 found = await verify(client, db, brain, stream)
                 bodies += await _bodies(db, store, brain, found)
             walked.append(found)
-    finally:
-        await pool.close()
-        await client.close()
     broken = [Problem(each.stream, each.position, each.what) for found in walked for each in found.broken]
     ledger = walked[0]
     facts = sum(found.facts for found in walked)

@@ -5,7 +5,7 @@ import os
 
 import click
 
-from brain import output
+from brain import console, output
 from brain.stack import control, supervisor
 from brain.stack.home import Ports, first_port, locate
 from brain.stack.programs import urls
@@ -16,22 +16,25 @@ UNAVAILABLE = 5
 
 @click.command()
 @click.option("--detach", is_flag=True, help="Return when the brain is ready; it goes on in the background.")
+@click.option("--owner", default="alice", show_default=True, help="Who a new brain belongs to, signed in here.")
 @output.json_option
-def up(*, detach: bool, as_json: bool) -> None:
-    """Start the brain of this machine: its database, its bus and its six services."""
+def up(*, detach: bool, owner: str, as_json: bool) -> None:
+    """Start the brain of this machine: its database, its bus and its six services. A new one gets its owner."""
     home = locate(os.environ)
     if detach:
         started = control.start(home, os.environ)
+        console.begin(home, owner)
         status = control.status(home, os.environ)
         word = "The brain is up" if started else "The brain was up already"
         output.show(status, [f"{word}: {home.root}", *_addresses(status.urls)], as_json=as_json)
         return
     port = first_port(os.environ, home)
 
-    def ready() -> None:
+    async def ready() -> None:
         (home.run / "ready").touch()
-        status = {"ready": True, "urls": urls(Ports(port))}
-        output.show(status, [f"The brain is up: {home.root}", *_addresses(urls(Ports(port)))], as_json=as_json)
+        await asyncio.to_thread(console.begin, home, owner)
+        told = {"ready": True, "urls": urls(Ports(port))}
+        output.show(told, [f"The brain is up: {home.root}", *_addresses(urls(Ports(port)))], as_json=as_json)
 
     try:
         asyncio.run(supervisor.supervise(home, port, os.environ, ready))

@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import nats as nats_client
 
@@ -35,7 +35,7 @@ class Supervisor:
         self._servers: list[asyncio.Task[None]] = []
         self._services: list[asyncio.Task[None]] = []
 
-    async def run(self, stop: asyncio.Event, ready: Callable[[], None]) -> None:
+    async def run(self, stop: asyncio.Event, ready: Callable[[], Awaitable[None]]) -> None:
         """Start everything, call `ready` once every service is, and stop everything when `stop` is set.
 
         Raises `PostgresFailed`, `NatsFailed`, `BadMigration` or `eventlog.provision.Mismatch` when set-up fails;
@@ -91,14 +91,14 @@ class Supervisor:
             await running.end()
             self._home.note_pid(program.name, None)
 
-    async def _report(self, ready: Callable[[], None]) -> None:
+    async def _report(self, ready: Callable[[], Awaitable[None]]) -> None:
         while True:
             states = await readiness.services(self._ports)
             if all(state.ready for state in states.values()):
                 break
             await asyncio.sleep(0.1)
         _LOG.info("brain_ready")
-        ready()
+        await ready()
 
 
 async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
@@ -127,7 +127,7 @@ def _can_bind(port: int) -> bool:
         return True
 
 
-async def supervise(home: Home, port: int, environ: Mapping[str, str], ready: Callable[[], None]) -> None:
+async def supervise(home: Home, port: int, environ: Mapping[str, str], ready: Callable[[], Awaitable[None]]) -> None:
     """Run a brain until SIGTERM or SIGINT. Raises `Refused` when it runs already, or what stopped the start."""
     prepare(home)
     with held(home) as ours:
@@ -157,8 +157,12 @@ def main() -> int:
     """Run the supervisor of BRAIN_HOME in the foreground, saying in `run/ready` when all services are ready."""
     home = locate(os.environ)
     log.configure("supervisor")
+
+    async def ready() -> None:
+        (home.run / "ready").touch()
+
     try:
-        asyncio.run(supervise(home, first_port(os.environ, home), os.environ, (home.run / "ready").touch))
+        asyncio.run(supervise(home, first_port(os.environ, home), os.environ, ready))
     except Exception as error:  # noqa: BLE001 - the last line of its log says why it ended
         print(explain(error), file=sys.stderr)
         return 1
