@@ -1,6 +1,7 @@
 """The console script: finds the command, runs it, and turns what it raises into an exit code."""
 
 import importlib
+import keyword
 import sys
 from collections.abc import Sequence
 
@@ -18,6 +19,7 @@ COMMANDS = {
     "up": "stack",
     "down": "stack",
     "status": "stack",
+    "import": "importing",
     "proposals": "review",
     "approve": "review",
     "reject": "review",
@@ -52,7 +54,8 @@ class Lazy(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"brain.commands.{COMMANDS[cmd_name]}")
-        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(module, f"{name}_" if keyword.iskeyword(name) else name)
         return command
 
 

@@ -31,7 +31,7 @@ class ImportFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ImportFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """One part of an import, at most 480 KB as it is encoded. The same part sent again changes nothing.
+    """One part of an import, at most 384 KB of files. The same part sent again changes nothing.
 
     `colliding`: file names of this part whose proposed page path another file of the whole import proposes too.
     """

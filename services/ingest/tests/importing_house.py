@@ -1,0 +1,231 @@
+"""One brain with ingest running in this process, members with grants, an archive, and approvals as its protocol."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+from nats.aio.client import Client
+
+from chassis import nats, postgres, rpc
+from chassis.settings import Secret
+from content.bodies import Put, Slot
+from content.keyring import KeyRing
+from content.store import ContentStore
+from contracts import access_facts as facts
+from contracts import approvals_messages as approvals
+from contracts import ingest_messages as messages
+from contracts import subjects
+from contracts.content import ContentRef
+from contracts.enums import Gate, Permission, PrincipalKind, Role, Tier
+from contracts.errors import Refused
+from contracts.ids import BuildId, ContentId, GrantId, ImportId, PrincipalId, ProposalId, derived
+from contracts.replies import Accepted
+from eventlog import fence
+from eventlog.archive import Archiver
+from eventlog.log import Append
+from ingest import app
+from ledgers import Ledger, command
+from servers import Database, free_port
+
+
+@dataclass
+class Approvals:
+    """Stands in approvals' place on the bus: keeps what it is asked, and refuses the paths that a test names."""
+
+    asked: list[msgspec.Struct] = field(default_factory=list)
+    live: dict[str, ContentRef] = field(default_factory=dict)
+    refused: dict[str, Refused] = field(default_factory=dict)
+
+    @property
+    def written(self) -> dict[str, approvals.PageWrite]:
+        """Every page that reached approvals, by path."""
+        writes = [write for one in self.asked if isinstance(one, approvals.WritePages) for write in one.writes]
+        writes += [one.write for one in self.asked if isinstance(one, approvals.SubmitPage)]
+        return {write.path: write for write in writes}
+
+    def kinds(self) -> list[str]:
+        """The names of the requests, in order."""
+        return [type(one).__name__ for one in self.asked]
+
+    def serve(self, server: rpc.Server) -> None:
+        """Answer as approvals would where all goes well."""
+        server.route(approvals.OPEN_BUILD, approvals.OpenBuild, self._accept)
+        server.route(approvals.WRITE_PAGES, approvals.WritePages, self._write)
+        server.route(approvals.SUBMIT_BUILD, approvals.SubmitBuild, self._submit_build)
+        server.route(approvals.SUBMIT_PAGE, approvals.SubmitPage, self._submit_page)
+        server.route(approvals.LIVE_PAGES, approvals.AskLivePages, self._live)
+
+    async def _accept(self, asked: msgspec.Struct) -> Accepted:
+        self.asked.append(asked)
+        return Accepted(1, archived=True)
+
+    async def _write(self, asked: approvals.WritePages) -> Accepted:
+        for write in asked.writes:
+            if write.path in self.refused:
+                raise self.refused[write.path]
+        return await self._accept(asked)
+
+    async def _submit_build(self, asked: approvals.SubmitBuild) -> approvals.Submitted:
+        self.asked.append(asked)
+        return approvals.Submitted(proposal=proposal_of(asked.build), position=2, archived=True)
+
+    async def _submit_page(self, asked: approvals.SubmitPage) -> approvals.Submitted:
+        if asked.write.path in self.refused:
+            raise self.refused[asked.write.path]
+        self.asked.append(asked)
+        return approvals.Submitted(proposal=ProposalId(derived(asked.command, "proposal")), position=2, archived=True)
+
+    async def _live(self, asked: approvals.AskLivePages) -> approvals.LivePages:
+        pages = [
+            approvals.LivePage(path=path, page=derived(asked_id, path), revision=1, body=self.live[path])
+            for path in asked.paths
+            if path in self.live and (asked_id := uuid4())
+        ]
+        return approvals.LivePages(pages=tuple(pages))
+
+
+def proposal_of(build: BuildId) -> ProposalId:
+    """The proposal that a build waits as."""
+    return ProposalId(derived(build, "proposal"))
+
+
+@dataclass
+class House:
+    """What a test of imports works with."""
+
+    ledger: Ledger
+    nc: Client
+    pool: postgres.Pool
+    store: ContentStore
+    approvals: Approvals
+    members: dict[str, PrincipalId] = field(default_factory=dict)
+
+    async def join(self, name: str, grants: Sequence[tuple[str, Permission]] = (), tier: Tier = Tier.ADMIN) -> None:
+        """Let a person join and hold these grants."""
+        member = PrincipalId(uuid4())
+        history = subjects.access(self.ledger.brain, member)
+        gate = subjects.gate(self.ledger.brain, Gate.ACCESS)
+        puts = [Put(ContentId(uuid4()), msgspec.json.encode({"name": name}), Slot.NAME)]
+        puts += [Put(ContentId(uuid4()), scope.encode(), Slot.SCOPE) for scope, _ in grants]
+        async with postgres.transaction(self.pool, self.ledger.brain) as db:
+            profile, *scopes = await self.store.put(db, self.ledger.brain, puts)
+        joined = facts.MemberJoined(
+            member=member, kind=PrincipalKind.PERSON, profile=profile, role=Role.OWNER, tier=tier
+        )
+        granted = [
+            facts.Granted(grant=GrantId(uuid4()), subject=member, scope=scope, permission=permission)
+            for scope, (_, permission) in zip(scopes, grants, strict=True)
+        ]
+        said = tuple((history, fact) for fact in (joined, *granted)) + ((gate, facts.GateMoved(cause=member)),)
+        stands = await fence.gate(self.nc, self.ledger.brain, Gate.ACCESS)
+        await self.ledger.log().append(Append(command(), member, uuid4(), said, {history: 0, gate: stands}))
+        self.members[name] = member
+
+    def options(self, *, owner: str = "alice", acl: tuple[str, ...] = ()) -> messages.ImportOptions:
+        return messages.ImportOptions(source="notes", owner=owner, acl=acl)
+
+    async def send(
+        self,
+        files: dict[str, bytes],
+        *,
+        import_id: ImportId | None = None,
+        by: str = "alice",
+        part: int = 0,
+        options: messages.ImportOptions | None = None,
+        colliding: tuple[str, ...] = (),
+    ) -> tuple[ImportId, messages.ImportedPart]:
+        """Send one part."""
+        import_id = import_id or ImportId(uuid4())
+        asked = messages.ImportFiles(
+            import_id=import_id,
+            part=part,
+            by=self.members[by],
+            options=options or self.options(),
+            files=tuple(messages.ImportFile(path=name, text=body) for name, body in files.items()),
+            colliding=colliding,
+        )
+        told = await rpc.ask(self.nc, messages.IMPORT_FILES, asked, messages.ImportedPart, seconds=30)
+        return import_id, told
+
+    async def finish(
+        self, import_id: ImportId, *, sync: bool = False, present: tuple[str, ...] = (), by: str = "alice"
+    ) -> messages.Imported:
+        """End the import."""
+        asked = messages.FinishImport(
+            import_id=import_id, by=self.members[by], options=self.options(), sync=sync, present=present
+        )
+        return await rpc.ask(self.nc, messages.FINISH_IMPORT, asked, messages.Imported, seconds=60)
+
+    async def take(
+        self, files: dict[str, bytes], *, sync: bool = False, options: messages.ImportOptions | None = None
+    ) -> tuple[messages.ImportedPart, messages.Imported]:
+        """A whole import of one part."""
+        import_id, part = await self.send(files, options=options)
+        return part, await self.finish(import_id, sync=sync, present=tuple(files))
+
+    async def body(self, ref: ContentRef) -> bytes:
+        """The bytes behind a reference."""
+        async with postgres.transaction(self.pool, self.ledger.brain) as db:
+            return (await self.store.get(db, self.ledger.brain, [ref]))[ref.id]
+
+    async def rows(self, query: str) -> list[tuple[object, ...]]:
+        """Rows of this brain as ingest's own role sees them."""
+        async with postgres.transaction(self.pool, self.ledger.brain) as db:
+            return [tuple(row) for row in await db.fetch(query)]
+
+
+def environ(ledger: Ledger, database: Database, ring: Path) -> dict[str, str]:
+    """What the launcher would give the service."""
+    return {
+        "BRAIN_ID": str(ledger.brain),
+        "NATS_URL": ledger.url,
+        "POSTGRES_DSN": database.dsn("ingest"),
+        "BRAIN_KEYRING": str(ring),
+        "BRAIN_SIGNING_KEY": str(ledger.keys / "ingest"),
+        "BRAIN_SIGNERS": str(ledger.keys / "signers.json"),
+        "HEALTH_PORT": str(free_port()),
+    }
+
+
+@asynccontextmanager
+async def ingesting(env: dict[str, str]) -> AsyncIterator[None]:
+    """Run the service until the block ends."""
+    stop = asyncio.Event()
+    task = asyncio.create_task(app.main(stop, env))
+    try:
+        yield
+    finally:
+        stop.set()
+        await task
+
+
+@asynccontextmanager
+async def housed(ledger: Ledger, database: Database, archive: postgres.Pool, ring: Path) -> AsyncIterator[House]:
+    """A brain of one owner, `alice`, who may suggest everywhere."""
+    async with AsyncExitStack() as stack:
+        pool = await postgres.connect(Secret(database.dsn("ingest")), "ingest", service="test")
+        stack.push_async_callback(pool.close)
+        neighbour = rpc.Server(nats.broker(Secret(ledger.url), "approvals"), "approvals")
+        house = House(ledger, ledger.nc, pool, ContentStore(KeyRing.load(ring)), Approvals())
+        house.approvals.serve(neighbour)
+        await neighbour.start()
+        stack.push_async_callback(neighbour.stop)
+        archivers = [
+            asyncio.create_task(Archiver(ledger.nc, archive, ledger.brain, stream).run()) for stream in ("EVT", "CAP")
+        ]
+        stack.push_async_callback(_end, archivers)
+        await stack.enter_async_context(ingesting(environ(ledger, database, ring)))
+        await house.join("alice", [("**", Permission.APPROVE)])
+        yield house
+
+
+async def _end(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    for task in tasks:
+        with suppress(asyncio.CancelledError):
+            await task
