@@ -1,0 +1,143 @@
+"""The command line: exit codes, one JSON object, and sign-ins that only their owner reads."""
+
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from brain import api, main, mcp, signins
+from brain.stack.home import Home, first_port, locate, prepare, runs
+from contracts.errors import Refused, Unavailable
+from contracts.gateway_api import WHOAMI, WhoAmI
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setenv("BRAIN_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("BRAIN_PORT", "21000")
+    return Home(tmp_path / "home")
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    return msgspec.json.decode(capsys.readouterr().out, type=dict[str, object])
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["status"], main.UNAVAILABLE),
+        (["proposals"], main.NOT_SIGNED_IN),
+        (["proposals", "--as", "nobody"], main.NOT_SIGNED_IN),
+        (["signin", "alice"], main.UNAVAILABLE),
+        (["log", "verify"], main.UNAVAILABLE),
+        (["approve", "not-an-id", "--digest", "d"], main.USAGE),
+        (["search", "words"], main.USAGE),
+        (["down"], main.OK),
+    ],
+)
+def test_a_command_without_a_brain_ends_with_its_code_and_one_object(
+    home: Home, capsys: pytest.CaptureFixture[str], words: list[str], code: int
+) -> None:
+    assert not runs(home)
+    assert main.run([*words, "--json"]) == code
+    assert printed(capsys)
+
+
+def test_people_are_told_on_stderr(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["proposals"]) == main.NOT_SIGNED_IN
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "brain signin" in told.err
+    assert not home.root.exists()
+
+
+def test_a_home_is_made_once_and_is_its_owners_alone(home: Home) -> None:
+    papers = prepare(home)
+    keys = {path: path.read_bytes() for path in (home.root / "keys").iterdir()}
+    assert prepare(home) == papers
+    assert {path: path.read_bytes() for path in (home.root / "keys").iterdir()} == keys
+    passwords = [papers.postgres, papers.nats, *papers.roles.values()]
+    assert len(set(passwords)) == len(passwords)
+    assert min(map(len, passwords)) >= 32
+    for path in [home.root, home.papers_file, *keys, home.root / "keys", home.run, home.signins]:
+        assert path.stat().st_mode & 0o077 == 0
+
+
+def test_the_first_who_signs_in_is_who_commands_run_as(home: Home) -> None:
+    signins.keep(home, "alice", "brain_a")
+    signins.keep(home, "bob", "brain_b")
+    assert signins.find(home, None).token == "brain_a"
+    assert signins.find(home, "bob").token == "brain_b"
+    for path in home.signins.iterdir():
+        assert path.stat().st_mode & 0o077 == 0
+    with pytest.raises(Refused, match="not_signed_in"):
+        signins.find(home, "carol")
+    with pytest.raises(Refused, match="bad_name"):
+        signins.find(home, "../keys")
+
+
+@pytest.mark.parametrize("port", ["80", "99999", "eight", "²", "-1"])
+def test_a_port_that_cannot_be_is_refused(port: str) -> None:
+    with pytest.raises(Refused, match="bad_port"):
+        first_port({"BRAIN_PORT": port}, Home(Path("/nowhere")))
+
+
+def test_the_home_stands_beside_the_environment_or_where_it_is_told() -> None:
+    assert locate({}).root.name == ".brain"
+    assert locate({"BRAIN_HOME": "/srv/brain"}).root == Path("/srv/brain")
+
+
+class Canned(http.server.BaseHTTPRequestHandler):
+    """Answers with the status that the path names, as gateway would."""
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self._answer()
+
+    def _answer(self) -> None:
+        status = int(self.path.strip("/"))
+        body = msgspec.json.encode({"error": {"code": "base_moved", "what": "It moved.", "request_id": "r"}})
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that it overrides
+        """Say nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    listening = http.server.HTTPServer(("127.0.0.1", 0), Canned)
+    threading.Thread(target=listening.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{listening.server_port}"
+    listening.shutdown()
+    listening.server_close()
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [(401, "not_signed_in"), (403, "forbidden"), (404, "base_moved"), (409, "base_moved")]
+)
+def test_a_refusal_keeps_its_meaning(server: str, status: int, code: str) -> None:
+    with api.Api(server, "brain_x") as gateway, pytest.raises(Refused) as refused:
+        gateway.get(f"/{status}", WhoAmI)
+    assert refused.value.code == code
+
+
+def test_a_gateway_that_is_not_ready_or_not_there_is_unavailable(server: str) -> None:
+    with api.Api(server, "brain_x") as gateway, pytest.raises(Unavailable):
+        gateway.get("/503", WhoAmI)
+    with api.Api("http://127.0.0.1:9", "brain_x") as gateway, pytest.raises(Unavailable):
+        gateway.get(WHOAMI, WhoAmI)
+    with pytest.raises(Unavailable):
+        mcp.call("http://127.0.0.1:9/api/mcp", "brain_x", "search", {})
+
+
+def test_a_token_that_is_not_known_is_not_signed_in(server: str) -> None:
+    with pytest.raises(Refused, match="not_signed_in"):
+        mcp.call(f"{server}/401", "brain_x", "search", {})
