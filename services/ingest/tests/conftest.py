@@ -1,4 +1,3 @@
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -7,12 +6,9 @@ import pytest_asyncio
 
 from chassis.postgres import Pool
 from content.keyring import KeyRing
+from importing_house import House, housed
 from ledgers import Ledger
 from servers import Database
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from importing_house import House, housed
 
 
 @pytest.fixture(scope="session")
