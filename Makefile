@@ -51,7 +51,7 @@ test-large: $(READY) ## Run the tests at size: many minutes
 	$(VENV)/bin/pytest -m large
 
 bench: $(READY) ## Measure, print a table, and write docs/benchmarks.md
-	$(PY) tools/bench.py
+	PYTHONPATH=tools:tests $(PY) -m bench
 
 generate: $(READY) ## Write anew what is made from contracts: schemas and golden examples
 	$(PY) tools/generate.py

@@ -1,0 +1,1 @@
+"""Benchmarks: each compares two things in one run, on one machine, and says the ratio."""
