@@ -1,0 +1,322 @@
+"""Commands about members, grants and tokens on a real bus and database, over NATS and by the console's routes."""
+
+import asyncio
+import hashlib
+from uuid import uuid4
+
+import asyncpg
+import httpx2
+import msgspec
+import pytest
+
+from access import lookup
+from chassis import postgres
+from chassis.postgres import Pool, transaction
+from contracts import approvals_messages, gateway_api, ingest_messages, retrieval_messages
+from contracts import gateway_messages as messages
+from contracts.enums import Gate, Permission, Role, Scope, Tier, TokenKind
+from contracts.errors import Refused, Unavailable
+from contracts.ids import BrainId, ProposalId
+from contracts.replies import Accepted
+from eventlog import fence, leader
+from gateway_world import House, command, gateway
+from servers import free_port
+
+pytestmark = pytest.mark.service
+
+
+async def positions(house: House) -> tuple[int, int]:
+    access = await fence.gate(house.nc, house.brain, Gate.ACCESS)
+    return access, await fence.fence(house.nc, house.brain)
+
+
+async def a_pool(house: House) -> Pool:
+    return await postgres.connect(house.database.secret("gateway"), "gateway", service="test", largest=2)
+
+
+def removing(house: House, name: str) -> messages.RemoveMember:
+    return messages.RemoveMember(command=command(), by=house.alice, name=name)
+
+
+async def test_opening_a_brain_again_changes_nothing(house: House) -> None:
+    before = await positions(house)
+    await house.open()
+    assert await positions(house) == before
+    pool = await a_pool(house)
+    async with transaction(pool, house.brain) as db:
+        assert [member.name for member in await lookup.members(db)] == ["alice"]
+    await pool.close()
+
+
+async def test_a_widening_moves_the_access_gate_and_a_narrowing_the_fence_too(house: House) -> None:
+    access, narrowed = await positions(house)
+    await house.join("bob")
+    await house.grant("bob", Permission.READ, "topics/**")
+    wider, same = await positions(house)
+    assert wider > access
+    assert same == narrowed
+    revoke = messages.RevokeFrom(
+        command=command(), by=house.alice, subject="bob", permission=Permission.READ, scope="topics/**"
+    )
+    accepted = await house.ask(messages.REVOKE_GRANT, revoke, Accepted)
+    assert accepted.archived
+    access, narrowed = await positions(house)
+    assert (access, narrowed) == (accepted.position - 1, accepted.position)
+
+
+async def test_a_revoked_token_is_dead_in_the_next_request(house: House) -> None:
+    issued = await house.token()
+    async with house.client(issued.secret) as http:
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        assert (await http.post("/api/mcp", json=ping)).status_code == 200
+        await house.revoke_token(issued)
+        assert (await http.post("/api/mcp", json=ping)).status_code == 401
+
+
+async def test_no_secret_is_stored_anywhere_but_as_a_digest(house: House) -> None:
+    issued = await house.token()
+    digest = hashlib.sha256(issued.secret.encode()).hexdigest()
+    seen = b""
+    for position in range(1, issued.position + 1):
+        stored = await leader.at(house.nc, "EVT", position)
+        assert stored is not None
+        seen += stored.body
+    assert digest.encode() in seen
+    assert issued.secret.encode() not in seen
+    assert b"alice" not in seen
+    assert b"**" not in seen
+
+
+async def test_a_command_sent_twice_is_carried_out_once_and_its_secret_is_shown_once(house: House) -> None:
+    join = messages.AddMember(command=command(), by=house.alice, name="bob", role=Role.MEMBER, tier=Tier.EMPLOYEE)
+    first = await house.ask(messages.ADD_MEMBER, join, messages.MemberAdded)
+    again = await house.ask(messages.ADD_MEMBER, join, messages.MemberAdded)
+    assert (first.member, first.position) == (again.member, again.position)
+    token = messages.IssueToken(
+        command=command(), by=house.alice, kind=TokenKind.PERSON, tier=Tier.EMPLOYEE, scopes=(Scope.READ,)
+    )
+    await house.ask(messages.ISSUE_TOKEN, token, messages.Issued)
+    with pytest.raises(Refused) as refused:
+        await house.ask(messages.ISSUE_TOKEN, token, messages.Issued)
+    assert refused.value.code == "already_issued"
+
+
+async def test_of_two_owners_who_leave_at_once_one_stays(house: House) -> None:
+    await house.join("bob", Role.OWNER, Tier.ADMIN)
+    leaving = [house.ask(messages.REMOVE_MEMBER, removing(house, name), Accepted) for name in ("alice", "bob")]
+    done = await asyncio.gather(*leaving, return_exceptions=True)
+    refused = [each for each in done if isinstance(each, Refused)]
+    assert len(refused) == 1
+    assert refused[0].code in {"last_owner", "not_a_member"}
+
+
+async def test_many_changes_at_once_all_land_or_say_why(house: House) -> None:
+    async def join(number: int) -> bool:
+        try:
+            await house.join(f"member-{number}")
+        except Unavailable:
+            return False
+        return True
+
+    landed = await asyncio.gather(*(join(number) for number in range(8)))
+    pool = await a_pool(house)
+    async with transaction(pool, house.brain) as db:
+        there = {member.name for member in await lookup.members(db)}
+    await pool.close()
+    assert {f"member-{number}" for number, there_now in enumerate(landed) if there_now} <= there
+
+
+async def test_a_members_rights_end_with_the_membership(house: House) -> None:
+    bob = await house.join("bob")
+    await house.grant("bob", Permission.APPROVE, "**")
+    signed_in, issued = await house.sign_in("bob"), await house.token(bob)
+    await house.ask(messages.REMOVE_MEMBER, removing(house, "bob"), Accepted)
+    async with house.client(signed_in) as http:
+        assert (await http.get(gateway_api.WHOAMI)).status_code == 401
+    async with house.client(issued.secret) as http:
+        assert (await http.post("/api/mcp", json={})).status_code == 401
+    with pytest.raises(Refused):
+        await house.sign_in("bob")
+    with pytest.raises(Refused) as refused:
+        await house.join("bob")
+    assert refused.value.code == "name_taken"
+
+
+async def test_the_service_restarts_from_its_checkpoint(house: House) -> None:
+    secret = await house.sign_in()
+    # A second gateway beside the first: it does not project while the first does, and answers from the same tables.
+    port = free_port()
+    other = house.environ | {"HTTP_PORT": str(port), "HEALTH_PORT": str(free_port())}
+    other["PUBLIC_URL"] = f"http://127.0.0.1:{port}"
+    other["BRAIN_ROLES"] = "serve"
+    async with gateway(other):
+        bearer = {"authorization": f"Bearer {secret}"}
+        async with httpx2.AsyncClient(base_url=other["PUBLIC_URL"], headers=bearer, trust_env=False) as http:
+            assert (await http.get(gateway_api.WHOAMI)).json()["name"] == "alice"
+            asked = messages.RemoveMember(command=command(), by=house.alice, name="nobody")
+            with pytest.raises(Refused):
+                await house.ask(messages.REMOVE_MEMBER, asked, Accepted)
+
+
+# sign-in by link, sessions
+
+
+async def test_a_link_signs_in_once_and_the_session_ends_with_the_membership(house: House) -> None:
+    await house.join("bob")
+    code = await house.sign_in("bob", link=True)
+    async with house.client() as http:
+        entered = await http.get("/signin", params={"code": code})
+        assert (entered.status_code, entered.headers["location"]) == (303, house.web)
+        cookie = entered.headers["set-cookie"]
+        assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
+        value = entered.cookies["brain_session"]
+        again = await http.get("/signin", params={"code": code})
+        assert again.status_code == 400
+        assert "set-cookie" not in again.headers
+        for wrong in ("", "x", "x" * 10_000, "\x00", code[:-1]):
+            assert (await http.get("/signin", params={"code": wrong})).status_code == 400
+    session = await house.ask(messages.SESSION, messages.AskSession(cookie=value), messages.Session)
+    assert (session.name, session.role, len(session.csrf)) == ("bob", Role.MEMBER, 64)
+    await house.ask(messages.REMOVE_MEMBER, removing(house, "bob"), Accepted)
+    with pytest.raises(Refused) as refused:
+        await house.ask(messages.SESSION, messages.AskSession(cookie=value), messages.Session)
+    assert refused.value.code == "not_signed_in"
+
+
+async def test_a_link_is_used_by_one_of_many_at_once_and_signing_out_ends_the_session(house: House) -> None:
+    code = await house.sign_in(link=True)
+    async with house.client() as http:
+        tries = await asyncio.gather(*(http.get("/signin", params={"code": code}) for _ in range(6)))
+        assert sorted(each.status_code for each in tries) == [303, 400, 400, 400, 400, 400]
+        value = next(each.cookies["brain_session"] for each in tries if each.status_code == 303)
+        http.cookies.clear()
+        out = await http.post("/signout", headers={"cookie": f"brain_session={value}"})
+        assert out.status_code == 303
+    with pytest.raises(Refused):
+        await house.ask(messages.SESSION, messages.AskSession(cookie=value), messages.Session)
+
+
+async def test_sessions_and_links_belong_to_one_brain(house: House) -> None:
+    pool = await a_pool(house)
+    await house.sign_in(link=True)
+    async with transaction(pool, BrainId(uuid4())) as db:
+        assert await db.fetchval("select count(*) from one_time_links") == 0
+    async with transaction(pool, house.brain) as db:
+        assert await db.fetchval("select count(*) from one_time_links") == 1
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await db.execute("insert into sessions values ($1, $2, $3, now(), now())", uuid4(), "a" * 64, house.alice)
+    await pool.close()
+
+
+# the console's routes
+
+
+async def test_the_console_adds_grants_explains_and_takes_back(house: House) -> None:
+    async with house.client(await house.sign_in()) as http:
+        added = await http.post(gateway_api.MEMBER_ADD, json={"name": "bob", "role": "manager", "tier": "manager"})
+        assert added.json()["archived"] is True
+        text = {"subject": "bob", "permission": "approve", "scope": "topics/**"}
+        assert (await http.post(gateway_api.GRANT_ADD, json=text)).status_code == 200
+        held = (await http.get(gateway_api.GRANTS, params={"subject": "bob"})).json()["grants"]
+        assert held == [text]
+        await house.neighbour.answers(retrieval_messages.READ_PAGE, Refused("no_such_page", "No such page."))
+        why = (await http.get(gateway_api.WHY, params={"person": "bob", "path": "topics/a.md"})).json()
+        assert (why["visible"], why["permission"]) == (True, "approve")
+        assert "own grant of approve on topics/** covers it" in why["reasons"]
+        assert (await http.post(gateway_api.GRANT_REVOKE, json=text)).status_code == 200
+        gone = await http.post(gateway_api.GRANT_REVOKE, json=text)
+        assert (gone.status_code, gone.json()["error"]["code"]) == (404, "no_such_grant")
+        members = (await http.get(gateway_api.MEMBERS)).json()["members"]
+        assert [member["name"] for member in members] == ["alice", "bob"]
+        role = await http.post(gateway_api.MEMBER_ROLE, json={"name": "bob", "role": "member", "tier": "employee"})
+        assert role.status_code == 200
+        assert (await http.post(gateway_api.MEMBER_REMOVE, json={"name": "bob"})).status_code == 200
+
+
+async def test_the_console_issues_lists_and_revokes_tokens(house: House) -> None:
+    async with house.client(await house.sign_in()) as http:
+        asked = {"tier": "manager", "scopes": ["brain:read", "brain:propose"]}
+        issued = (await http.post(gateway_api.TOKEN_ISSUE, json=asked)).json()
+        assert issued["secret"].startswith("brain_")
+        listed = (await http.get(gateway_api.TOKENS)).json()["tokens"]
+        assert [(line["kind"], line["tier"]) for line in listed] == [("signin", "admin"), ("person", "manager")]
+        assert "secret" not in listed[1]
+        ended = await http.post(gateway_api.TOKEN_REVOKE, json={"token": issued["token"]})
+        assert ended.status_code == 200
+        twice = await http.post(gateway_api.TOKEN_REVOKE, json={"token": issued["token"]})
+        assert (twice.status_code, twice.json()["error"]["code"]) == (404, "no_such_token")
+
+
+async def test_a_member_without_a_role_administers_nothing(house: House) -> None:
+    await house.join("bob")
+    text = {"subject": "bob", "permission": "approve", "scope": "**"}
+    async with house.client(await house.sign_in("bob")) as http:
+        for path, body in (
+            (gateway_api.MEMBER_ADD, {"name": "eve"}),
+            (gateway_api.GRANT_ADD, text),
+            (gateway_api.GRANT_REVOKE, text),
+            (gateway_api.MEMBER_REMOVE, {"name": "alice"}),
+            (gateway_api.TOKEN_ISSUE, {"tier": "admin"}),
+        ):
+            refused = await http.post(path, json=body)
+            assert refused.status_code == 403, path
+        others = {"subject": "alice", "person": "alice", "path": "a.md"}
+        for path in (gateway_api.GRANTS, gateway_api.WHY):
+            assert (await http.get(path, params=others)).status_code == 403
+        mine = (await http.get(gateway_api.GRANTS)).json()["grants"]
+        assert mine == [{"subject": "everyone", "permission": "read", "scope": "**"}]
+
+
+BAD_REQUESTS = [
+    (b"{", 400, "malformed_json", "body"),
+    (b"\xff", 400, "malformed_json", "body"),
+    (b"[]", 422, "malformed", "body"),
+    (b'{"name": 5}', 422, "malformed", "name"),
+    (b'{"name": "Bob"}', 422, "name_malformed", "name"),
+    (b'{"name": "bob", "role": "king"}', 422, "malformed", "role"),
+    (b'{"name": "everyone"}', 409, "name_taken", "name"),
+    (b'{"name": "' + b"x" * (1024 * 1024) + b'"}', 413, "too_large", ""),
+]
+
+
+async def test_bad_requests_are_refused_with_what_and_where(house: House) -> None:
+    async with house.client(await house.sign_in(), **{"content-type": "application/json"}) as http:
+        for content, status, code, where in BAD_REQUESTS:
+            answer = await http.post(gateway_api.MEMBER_ADD, content=content)
+            error = answer.json()["error"]
+            assert (answer.status_code, error["code"], error["where"]) == (status, code, where)
+            assert error["what"]
+            assert error["request_id"] == answer.headers["x-request-id"]
+            assert "king" not in answer.text
+
+
+async def test_proposals_decisions_and_imports_are_forwarded_in_the_persons_name(house: House) -> None:
+    proposal = ProposalId(uuid4())
+    decided = approvals_messages.Decided(position=7, archived=True, outcome="approved")
+    await house.neighbour.answers(approvals_messages.DECIDE, decided)
+    part = ingest_messages.ImportedPart(captures=1, unchanged=0, refused=(), pages=1, position=8, archived=True)
+    await house.neighbour.answers(ingest_messages.IMPORT_FILES, part)
+    async with house.client(await house.sign_in()) as http:
+        approved = await http.post(gateway_api.APPROVE, json={"proposal": str(proposal), "digest": "a" * 64})
+        assert approved.json() == {"position": 7, "archived": True, "outcome": "approved", "vectors": True}
+        body = {
+            "import_id": str(uuid4()),
+            "part": 1,
+            "options": {"source": "handbook", "owner": "alice"},
+            "files": [{"path": "a.md", "text": "IyBB"}],
+        }
+        imported = await http.post(gateway_api.IMPORT_PART, json=body)
+        assert imported.json()["pages"] == 1
+        nobody = await http.get(gateway_api.PROPOSALS)
+        assert (nobody.status_code, nobody.json()["error"]["code"]) == (503, "unavailable")
+    decide = msgspec.json.decode(house.neighbour.asked[0], type=approvals_messages.Decide)
+    assert (decide.by, decide.proposal, decide.digest) == (house.alice, proposal, "a" * 64)
+    files = msgspec.json.decode(house.neighbour.asked[1], type=ingest_messages.ImportFiles)
+    assert (files.by, files.files[0].text) == (house.alice, b"# A")
+
+
+async def test_conflicts_and_absences_keep_their_status(house: House) -> None:
+    async with house.client(await house.sign_in()) as http:
+        await house.neighbour.answers(approvals_messages.DECIDE, Refused("already_decided", "It was decided."))
+        body = {"proposal": str(uuid4()), "reason": "wrong"}
+        assert (await http.post(gateway_api.REJECT, json=body)).status_code == 409
