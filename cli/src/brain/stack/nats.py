@@ -36,7 +36,7 @@ class JetStreamConfig(msgspec.Struct):
 class JetStreamVars(msgspec.Struct):
     """What `/varz` says about JetStream."""
 
-    config: JetStreamConfig = msgspec.field(default_factory=JetStreamConfig)
+    config: JetStreamConfig | None = None
 
 
 class Varz(msgspec.Struct):
@@ -111,10 +111,14 @@ async def start(bus: Bus) -> child.Child:
     begun = time.monotonic()
     while time.monotonic() - begun < _START_SECONDS and running.alive:
         try:
-            require(await asyncio.to_thread(_varz, bus.monitor))
+            varz = await asyncio.to_thread(_varz, bus.monitor)
         except OSError:
+            varz = None
+        if varz is None or varz.jetstream.config is None:  # the monitor answers before JetStream has opened its store
             await asyncio.sleep(0.03)
             continue
+        try:
+            require(varz)
         except NatsFailed:
             await running.end()
             raise
@@ -133,5 +137,5 @@ def require(varz: Varz) -> None:
     version = tuple(int(part) for part in varz.version.split("-")[0].split("."))
     if version < OLDEST:
         raise NatsFailed(f"nats-server {varz.version} is too old: use {'.'.join(map(str, OLDEST))} or newer")
-    if not varz.jetstream.config.sync_always:
+    if varz.jetstream.config is None or not varz.jetstream.config.sync_always:
         raise NatsFailed("nats-server acknowledges before it syncs: set sync_interval: always")
