@@ -5,6 +5,7 @@
 
 import importlib
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -23,7 +24,7 @@ def _first_sentence(text: str | None) -> str:
     return " ".join((text or "").split()).split(". ")[0].rstrip(".").replace("|", "\\|")
 
 
-def _table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [f"### {title}", "", "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
