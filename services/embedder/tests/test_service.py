@@ -5,7 +5,7 @@ import base64
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -141,10 +141,8 @@ class House:
     async def reacting(self, embedding: Embedding, delays: Sequence[float] = drafts.DELAYS) -> AsyncIterator[Drafts]:
         kept = Parking(self.client.jetstream(), self.brain, "embedder", drafts.DURABLE)
         reaction = Drafts(self.client, self.brain, self.verifier, embedding, kept, delays)
-        async with asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(reaction.run())
+        async with reaction.running():
             yield reaction
-            running.cancel()
 
     async def parked(self) -> JetStreamContext.PushSubscription:
         return await self.client.jetstream().subscribe(subjects.parked(self.brain, "embedder"), ordered_consumer=True)
@@ -353,23 +351,27 @@ async def test_facts_that_name_no_draft_are_passed_over(house: House) -> None:
 
 
 class Resting(Hashing):
-    """Unavailable the first two times."""
+    """Unavailable the first two times; asks what is told about it each time."""
 
-    rests = 2
+    def __init__(self) -> None:
+        super().__init__()
+        self.ask: Callable[[], str] = str
+        self.told: list[str] = []
 
     def passages(self, texts: Sequence[str]) -> Vectors:
-        if self.rests:
-            self.rests -= 1
+        self.told.append(self.ask())
+        if len(self.told) <= 2:
             raise ModelUnavailable("back soon")
         return super().passages(texts)
 
 
 async def test_an_outage_parks_nothing_and_is_waited_out(house: House) -> None:
-    parked = await house.parked()
-    async with house.embedding(Resting()) as embedding, house.reacting(embedding, delays=()) as reaction:
+    parked, model = await house.parked(), Resting()
+    async with house.embedding(model) as embedding, house.reacting(embedding, delays=()) as reaction:
+        model.ask = reaction.trouble
         body = await house.submitted(TRAVEL)
         assert (await house.said()).body == body.id
-        assert "back soon" in reaction.trouble()
+    assert [("back soon" in told) for told in model.told] == [False, True, True]
     assert parked.pending_msgs == 0
 
 

@@ -98,9 +98,7 @@ async def _reacting(settings: Settings, client: Client, worker: Worker) -> Async
     await stream.warm(memory)
     log.get().info("memory_warmed", vectors=len(memory))
     try:
-        async with asyncio.TaskGroup() as tasks:  # a reaction that ends by itself ends the process
-            running = tasks.create_task(reaction.run())
+        async with reaction.running():
             yield reaction
-            running.cancel()
     finally:
         await pool.close()

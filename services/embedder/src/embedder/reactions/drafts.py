@@ -91,8 +91,22 @@ class Drafts:
         """Why drafts are not being embedded, "" where they are."""
         return self._trouble
 
-    async def run(self) -> None:
-        """React until cancelled. What was not finished then is delivered again."""
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """React while the block runs. What is not finished at its end is handed back, to be delivered again.
+
+        Should the reaction end by itself, by a fault of ours, then the block is cancelled and the fault raised.
+        """
+        async with asyncio.TaskGroup() as tasks:
+            reacting = tasks.create_task(self._run())
+            try:
+                yield
+            finally:
+                while not reacting.done():  # waiting for a message can swallow a cancellation (Python 3.11)
+                    reacting.cancel()
+                    await asyncio.wait([reacting], timeout=1)
+
+    async def _run(self) -> None:
         pause = 1.0
         while True:
             try:
