@@ -14,6 +14,7 @@ import msgspec
 import nats as nats_client
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 
 from brain.stack import nats
 from chassis import postgres, rpc
@@ -40,6 +41,15 @@ class Neighbour:
 
     nc: Client
     asked: list[bytes] = field(default_factory=list)
+    answering: list[Subscription] = field(default_factory=list)
+
+    async def falls_silent(self) -> None:
+        """Answer nothing any more, and forget what was asked."""
+        for subscription in self.answering:
+            await subscription.unsubscribe()
+        await self.nc.flush()
+        self.answering.clear()
+        self.asked.clear()
 
     async def answers(self, subject: str, result: msgspec.Struct | Refused | Unavailable) -> None:
         async def reply(message: Msg) -> None:
@@ -47,7 +57,7 @@ class Neighbour:
             failed = isinstance(result, Refused | Unavailable)
             await message.respond(replies.failure(result) if failed else replies.success(result))
 
-        await self.nc.subscribe(subject, cb=reply)
+        self.answering.append(await self.nc.subscribe(subject, cb=reply))
         await self.nc.flush()
 
 

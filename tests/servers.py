@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,18 +104,25 @@ async def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIter
         await running.end()
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def database(postgres_server: Postgres) -> AsyncIterator[Database]:
-    """A fresh migrated database, dropped after the test."""
+@asynccontextmanager
+async def fresh(server: Postgres) -> AsyncIterator[Database]:
+    """A fresh migrated database, dropped after the block."""
     name = f"test_{secrets.token_hex(6)}"
-    admin = await asyncpg.connect(postgres_server.dsn("postgres", "postgres"))
+    admin = await asyncpg.connect(server.dsn("postgres", "postgres"))
     try:
         await admin.execute(f"create database {name} template {TEMPLATE} owner migrator")
-        await setup.open_database(postgres_server.cluster, name)
-        yield Database(postgres_server, name)
+        await setup.open_database(server.cluster, name)
+        yield Database(server, name)
         await admin.execute(f"drop database {name} with (force)")
     finally:
         await admin.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def database(postgres_server: Postgres) -> AsyncIterator[Database]:
+    """A fresh migrated database, dropped after the test."""
+    async with fresh(postgres_server) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

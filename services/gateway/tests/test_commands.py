@@ -38,25 +38,25 @@ def removing(house: House, name: str) -> messages.RemoveMember:
     return messages.RemoveMember(command=command(), by=house.alice, name=name)
 
 
-async def test_opening_a_brain_again_changes_nothing(house: House) -> None:
-    before = await positions(house)
-    await house.open()
-    assert await positions(house) == before
-    pool = await a_pool(house)
-    async with transaction(pool, house.brain) as db:
+async def test_opening_a_brain_again_changes_nothing(own_house: House) -> None:
+    before = await positions(own_house)
+    await own_house.open()
+    assert await positions(own_house) == before
+    pool = await a_pool(own_house)
+    async with transaction(pool, own_house.brain) as db:
         assert [member.name for member in await lookup.members(db)] == ["alice"]
     await pool.close()
 
 
 async def test_a_widening_moves_the_access_gate_and_a_narrowing_the_fence_too(house: House) -> None:
     access, narrowed = await positions(house)
-    await house.join("bob")
-    await house.grant("bob", Permission.READ, "topics/**")
+    await house.join("wanda")
+    await house.grant("wanda", Permission.READ, "topics/**")
     wider, same = await positions(house)
     assert wider > access
     assert same == narrowed
     revoke = messages.RevokeFrom(
-        command=command(), by=house.alice, subject="bob", permission=Permission.READ, scope="topics/**"
+        command=command(), by=house.alice, subject="wanda", permission=Permission.READ, scope="topics/**"
     )
     accepted = await house.ask(messages.REVOKE_GRANT, revoke, Accepted)
     assert accepted.archived
@@ -88,7 +88,7 @@ async def test_no_secret_is_stored_anywhere_but_as_a_digest(house: House) -> Non
 
 
 async def test_a_command_sent_twice_is_carried_out_once_and_its_secret_is_shown_once(house: House) -> None:
-    join = messages.AddMember(command=command(), by=house.alice, name="bob", role=Role.MEMBER, tier=Tier.EMPLOYEE)
+    join = messages.AddMember(command=command(), by=house.alice, name="twice", role=Role.MEMBER, tier=Tier.EMPLOYEE)
     first = await house.ask(messages.ADD_MEMBER, join, messages.MemberAdded)
     again = await house.ask(messages.ADD_MEMBER, join, messages.MemberAdded)
     assert (first.member, first.position) == (again.member, again.position)
@@ -101,9 +101,9 @@ async def test_a_command_sent_twice_is_carried_out_once_and_its_secret_is_shown_
     assert refused.value.code == "already_issued"
 
 
-async def test_of_two_owners_who_leave_at_once_one_stays(house: House) -> None:
-    await house.join("bob", Role.OWNER, Tier.ADMIN)
-    leaving = [house.ask(messages.REMOVE_MEMBER, removing(house, name), Accepted) for name in ("alice", "bob")]
+async def test_of_two_owners_who_leave_at_once_one_stays(own_house: House) -> None:
+    await own_house.join("bob", Role.OWNER, Tier.ADMIN)
+    leaving = [own_house.ask(messages.REMOVE_MEMBER, removing(own_house, name), Accepted) for name in ("alice", "bob")]
     done = await asyncio.gather(*leaving, return_exceptions=True)
     refused = [each for each in done if isinstance(each, Refused)]
     assert len(refused) == 1
@@ -127,18 +127,18 @@ async def test_many_changes_at_once_all_land_or_say_why(house: House) -> None:
 
 
 async def test_a_members_rights_end_with_the_membership(house: House) -> None:
-    bob = await house.join("bob")
-    await house.grant("bob", Permission.APPROVE, "**")
-    signed_in, issued = await house.sign_in("bob"), await house.token(bob)
-    await house.ask(messages.REMOVE_MEMBER, removing(house, "bob"), Accepted)
+    bob = await house.join("leaver")
+    await house.grant("leaver", Permission.APPROVE, "**")
+    signed_in, issued = await house.sign_in("leaver"), await house.token(bob)
+    await house.ask(messages.REMOVE_MEMBER, removing(house, "leaver"), Accepted)
     async with house.client(signed_in) as http:
         assert (await http.get(gateway_api.WHOAMI)).status_code == 401
     async with house.client(issued.secret) as http:
         assert (await http.post("/api/mcp", json={})).status_code == 401
     with pytest.raises(Refused):
-        await house.sign_in("bob")
+        await house.sign_in("leaver")
     with pytest.raises(Refused) as refused:
-        await house.join("bob")
+        await house.join("leaver")
     assert refused.value.code == "name_taken"
 
 
@@ -162,8 +162,8 @@ async def test_the_service_restarts_from_its_checkpoint(house: House) -> None:
 
 
 async def test_a_link_signs_in_once_and_the_session_ends_with_the_membership(house: House) -> None:
-    await house.join("bob")
-    code = await house.sign_in("bob", link=True)
+    await house.join("visitor")
+    code = await house.sign_in("visitor", link=True)
     async with house.client() as http:
         entered = await http.get("/signin", params={"code": code})
         assert (entered.status_code, entered.headers["location"]) == (303, house.web)
@@ -176,8 +176,8 @@ async def test_a_link_signs_in_once_and_the_session_ends_with_the_membership(hou
         for wrong in ("", "x", "x" * 10_000, "\x00", code[:-1]):
             assert (await http.get("/signin", params={"code": wrong})).status_code == 400
     session = await house.ask(messages.SESSION, messages.AskSession(cookie=value), messages.Session)
-    assert (session.name, session.role, len(session.csrf)) == ("bob", Role.MEMBER, 64)
-    await house.ask(messages.REMOVE_MEMBER, removing(house, "bob"), Accepted)
+    assert (session.name, session.role, len(session.csrf)) == ("visitor", Role.MEMBER, 64)
+    await house.ask(messages.REMOVE_MEMBER, removing(house, "visitor"), Accepted)
     with pytest.raises(Refused) as refused:
         await house.ask(messages.SESSION, messages.AskSession(cookie=value), messages.Session)
     assert refused.value.code == "not_signed_in"
@@ -196,30 +196,32 @@ async def test_a_link_is_used_by_one_of_many_at_once_and_signing_out_ends_the_se
         await house.ask(messages.SESSION, messages.AskSession(cookie=value), messages.Session)
 
 
-async def test_sessions_and_links_belong_to_one_brain(house: House) -> None:
-    pool = await a_pool(house)
-    await house.sign_in(link=True)
+async def test_sessions_and_links_belong_to_one_brain(own_house: House) -> None:
+    pool = await a_pool(own_house)
+    await own_house.sign_in(link=True)
     async with transaction(pool, BrainId(uuid4())) as db:
         assert await db.fetchval("select count(*) from one_time_links") == 0
-    async with transaction(pool, house.brain) as db:
+    async with transaction(pool, own_house.brain) as db:
         assert await db.fetchval("select count(*) from one_time_links") == 1
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await db.execute("insert into sessions values ($1, $2, $3, now(), now())", uuid4(), "a" * 64, house.alice)
+            await db.execute(
+                "insert into sessions values ($1, $2, $3, now(), now())", uuid4(), "a" * 64, own_house.alice
+            )
     await pool.close()
 
 
 # the console's routes
 
 
-async def test_the_console_adds_grants_explains_and_takes_back(house: House) -> None:
-    async with house.client(await house.sign_in()) as http:
+async def test_the_console_adds_grants_explains_and_takes_back(own_house: House) -> None:
+    async with own_house.client(await own_house.sign_in()) as http:
         added = await http.post(gateway_api.MEMBER_ADD, json={"name": "bob", "role": "manager", "tier": "manager"})
         assert added.json()["archived"] is True
         text = {"subject": "bob", "permission": "approve", "scope": "topics/**"}
         assert (await http.post(gateway_api.GRANT_ADD, json=text)).status_code == 200
         held = (await http.get(gateway_api.GRANTS, params={"subject": "bob"})).json()["grants"]
         assert held == [text]
-        await house.neighbour.answers(retrieval_messages.READ_PAGE, Refused("no_such_page", "No such page."))
+        await own_house.neighbour.answers(retrieval_messages.READ_PAGE, Refused("no_such_page", "No such page."))
         why = (await http.get(gateway_api.WHY, params={"person": "bob", "path": "topics/a.md"})).json()
         assert (why["visible"], why["permission"]) == (True, "approve")
         assert "own grant of approve on topics/** covers it" in why["reasons"]
@@ -233,8 +235,8 @@ async def test_the_console_adds_grants_explains_and_takes_back(house: House) -> 
         assert (await http.post(gateway_api.MEMBER_REMOVE, json={"name": "bob"})).status_code == 200
 
 
-async def test_the_console_issues_lists_and_revokes_tokens(house: House) -> None:
-    async with house.client(await house.sign_in()) as http:
+async def test_the_console_issues_lists_and_revokes_tokens(own_house: House) -> None:
+    async with own_house.client(await own_house.sign_in()) as http:
         asked = {"tier": "manager", "scopes": ["brain:read", "brain:propose"]}
         issued = (await http.post(gateway_api.TOKEN_ISSUE, json=asked)).json()
         assert issued["secret"].startswith("brain_")
@@ -248,9 +250,9 @@ async def test_the_console_issues_lists_and_revokes_tokens(house: House) -> None
 
 
 async def test_a_member_without_a_role_administers_nothing(house: House) -> None:
-    await house.join("bob")
-    text = {"subject": "bob", "permission": "approve", "scope": "**"}
-    async with house.client(await house.sign_in("bob")) as http:
+    await house.join("plain")
+    text = {"subject": "plain", "permission": "approve", "scope": "**"}
+    async with house.client(await house.sign_in("plain")) as http:
         for path, body in (
             (gateway_api.MEMBER_ADD, {"name": "eve"}),
             (gateway_api.GRANT_ADD, text),

@@ -198,7 +198,6 @@ async def test_without_a_living_token_every_method_is_401_in_the_documents_words
 
 
 async def test_dead_and_foreign_tokens_are_answered_alike(house: House) -> None:
-    await house.join("bob")
     bobs = [await house.token(await house.join("carol")), await house.token()]
     await house.revoke_token(bobs[1])
     carol = messages.RemoveMember(command=command(), by=house.alice, name="carol")
