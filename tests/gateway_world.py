@@ -54,8 +54,10 @@ class Neighbour:
     async def answers(self, subject: str, result: msgspec.Struct | Refused | Unavailable) -> None:
         async def reply(message: Msg) -> None:
             self.asked.append(message.data)
-            failed = isinstance(result, Refused | Unavailable)
-            await message.respond(replies.failure(result) if failed else replies.success(result))
+            if isinstance(result, Refused | Unavailable):
+                await message.respond(replies.failure(result))
+            else:
+                await message.respond(replies.success(result))
 
         self.answering.append(await self.nc.subscribe(subject, cb=reply))
         await self.nc.flush()
