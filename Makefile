@@ -12,7 +12,7 @@ MEMBERS := $(wildcard libs/*/src services/*/src) cli/src
 help: ## Show what there is to do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-$(READY): requirements.lock Makefile
+$(READY): requirements.lock tools/members.py
 	@sh tools/venv.sh $(VENV)
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary=:all: -r requirements.lock
 	@$(PY) tools/members.py $(MEMBERS)
@@ -56,9 +56,10 @@ bench: $(READY) ## Measure, print a table, and write docs/benchmarks.md
 generate: $(READY) ## Write anew what is made from contracts: schemas and golden examples
 	$(PY) tools/generate.py
 
-lock: $(READY) ## Resolve requirements.in into requirements.lock (needs uv)
-	uv pip compile requirements.in --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+lock: $(READY) ## Resolve requirements.in into requirements.lock, and each image's share of it (needs uv)
+	PATH=$(VENV)/bin:$$PATH uv pip compile --quiet requirements.in --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--no-emit-index-url --no-emit-find-links --output-file requirements.lock
+	PATH=$(VENV)/bin:$$PATH $(PY) tools/render_locks.py
 
 clean: down ## Stop the brain and remove .venv, .cache and its data in .brain
 	rm -rf $(VENV) .cache .brain
