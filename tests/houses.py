@@ -74,7 +74,7 @@ def _is_free(port: int) -> bool:
 @pytest.fixture(scope="session")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """The session's running brain. Tests share it: use names and paths of your own."""
-    house = build(tmp_path_factory.mktemp("house"))
+    house = build(tmp_path_factory.mktemp("house"), SWEEP_SECONDS="1")
     started = house.command("up", "--detach")
     try:
         assert started.code == 0, (started.result, started.said)

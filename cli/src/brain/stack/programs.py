@@ -18,6 +18,7 @@ _PASSED_ON = (
     "EMBEDDER_PROFILE",
     "EMBEDDER_URL",
     "EMBEDDER_MODEL",
+    "SWEEP_SECONDS",
 )
 
 
@@ -48,7 +49,7 @@ def service(name: str, home: Home, ports: Ports, environ: Mapping[str, str]) -> 
     """One service as a process.
 
     `environ` is the supervisor's: of it, OTLP_ENDPOINT, BRAIN_TRACE_FILE and what begins with the service's name
-    (`EMBEDDER_PROFILE`) are passed on.
+    (`EMBEDDER_PROFILE`) are passed on. `APPROVALS_NATS_URL` is another way to the bus for that one service.
     """
     papers = home.papers()
     env = {
@@ -68,5 +69,6 @@ def service(name: str, home: Home, ports: Ports, environ: Mapping[str, str]) -> 
         env[variable] = dsn(home, ports, role).reveal()
     own = f"{name.upper()}_"
     env |= {key: value for key, value in environ.items() if value and (key in _PASSED_ON or key.startswith(own))}
+    env["NATS_URL"] = env.pop(f"{own}NATS_URL", env["NATS_URL"])
     argv = (*child.with_parent(signal.SIGTERM), sys.executable, "-m", name)
     return child.Program(name, argv, home.log(name), env=env)
