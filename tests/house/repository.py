@@ -10,9 +10,10 @@ import msgspec
 import yaml
 
 from brain.deployment import opening, prepare
-from brain.stack.members import SERVICES
+from brain.stack import members
 
 ROOT = Path(__file__).resolve().parents[2]
+SERVICES = members.SERVICES
 LIBRARIES = tuple(sorted(folder.name for folder in (ROOT / "libs").iterdir() if folder.is_dir()))
 IMAGES = {**{name: ROOT / "services" / name for name in SERVICES}, "prepare": ROOT / "deploy" / "prepare"}
 """The folder of each image's Dockerfile and lock."""

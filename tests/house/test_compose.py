@@ -10,7 +10,7 @@ import msgspec
 import nats as nats_client
 import pytest
 
-from brain.stack import nats
+from brain.stack import child, nats
 from eventlog.provision import provision, require_sync
 from house.repository import (
     DURING_A_JOB,
@@ -146,45 +146,53 @@ def test_images_are_named_by_tag(project: Project) -> None:
     assert "latest" not in tags
 
 
-async def test_the_rendered_nats_syncs_every_write_and_takes_the_ledger(
-    project: Project, papers: Path, tmp_path: Path
-) -> None:
+@pytest.fixture
+def nats_config(project: Project, tmp_path: Path) -> Path:
+    """The configuration as the container sees it, but for the place of the data."""
     mounts = {each.target: each.source for each in project.services["nats"].volumes if each.type == "bind"}
     text = Path(mounts["/etc/nats/config/nats.conf"]).read_text(encoding="utf-8")
     assert "sync_interval: always" in [line.strip() for line in text.splitlines()]
-    (tmp_path / "config").mkdir()  # the same places as in the container, below another root
+    (tmp_path / "config").mkdir()
     (tmp_path / "papers").symlink_to(mounts["/etc/nats/papers"])
     config = tmp_path / "config" / "nats.conf"
     config.write_text(text.replace("store_dir: /data", f'store_dir: "{tmp_path}/data"'), encoding="utf-8")
+    return config
+
+
+async def test_the_rendered_nats_syncs_every_write_and_takes_the_ledger(nats_config: Path, papers: Path) -> None:
     port, monitor = free_port(), free_port()
-    argv = [tool("nats-server"), "-c", str(config)]
-    with (tmp_path / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [*argv, "-a", "127.0.0.1", "-p", str(port), "-m", str(monitor)], stdout=log, stderr=log
-        )
+    argv = (tool("nats-server"), "-c", str(nats_config), "-a", "127.0.0.1", "-p", str(port), "-m", str(monitor))
+    server = await child.start(child.Program("nats", argv, nats_config.with_name("log")))
     try:
-        url = (papers / "gateway" / "NATS_URL").read_text().strip().replace("nats:4222", f"127.0.0.1:{port}")
         varz = await asyncio.wait_for(_answer(f"http://127.0.0.1:{monitor}/varz"), 20)
         require_sync(varz)
+        url = read_secret(papers / "gateway" / "NATS_URL").replace("nats:4222", f"127.0.0.1:{port}")
         client = await nats_client.connect(url, allow_reconnect=False)
         nats.require(msgspec.json.decode(varz, type=nats.Varz))
         await provision(client)
         await client.close()
         assert await _knock(port, "") == "-ERR 'Authorization Violation'"
     finally:
-        server.terminate()
-        server.wait(10)
+        await server.end()
+
+
+def read_secret(path: Path) -> str:
+    return path.read_text(encoding="utf-8").strip()
 
 
 async def _answer(address: str) -> bytes:
     """What the server says as soon as it listens."""
     while True:
         try:
-            with urllib.request.urlopen(address, timeout=5) as reply:
-                body: bytes = reply.read()
-                return body
+            return await asyncio.to_thread(_get, address)
         except OSError:
             await asyncio.sleep(0.03)
+
+
+def _get(address: str) -> bytes:
+    with urllib.request.urlopen(address, timeout=5) as reply:
+        body: bytes = reply.read()
+        return body
 
 
 async def _knock(port: int, password: str) -> str:

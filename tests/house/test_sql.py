@@ -1,148 +1,137 @@
-"""The SQL of the whole house: every statement is named, used and valid, and every table is walled in."""
+"""Named SQL: every statement prepares on a migrated database as the role that runs it, and is run somewhere."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
 import pytest
 
-from brain.stack.members import LOGIN_ROLES, SCHEMAS
 from chassis import sql
+from house.repository import ROOT, SERVICES, sources
 from servers import Database
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCES = sorted(
-    path
-    for folder in ("libs", "services", "cli")
-    for path in (ROOT / folder).glob("**/src/**/*.sql")
-    if not path.parent.name.endswith("migrations") and path.name != "predicate.sql"
-)
-OPERATORS = {"setup.sql", "migrations.sql"}  # run by the superuser or before a schema exists, with names put in
+SUPERUSER = "postgres"
+TEMPLATES = {"brain/stack/setup.sql", "retrieval/rebuild.sql", "chassis/migrations.sql"}
+"""Names are put into these, or they make what they speak of: they run wherever a database is set up."""
 
 
-def names(path: Path) -> str:
-    return str(path.relative_to(ROOT))
+REFERENCE = "access/predicate.sql"
+"""Held equal to the pure rule by a property test; what runs is retrieval's function, whose words are the same."""
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=names)
-def test_every_statement_is_named_and_used(path: Path) -> None:
-    package = path.parent
-    while (package.parent / "__init__.py").exists():
-        package = package.parent
-    code = "\n".join(module.read_text() for module in package.rglob("*.py"))
-    unused = [name for name in statements(path) if not re.search(rf"""(\.{name}\b|["']{name}["'])""", code)]
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The schema that a file's unqualified names are looked up in, and the role that runs it."""
+
+    schema: str
+    role: str
+
+
+ELSEWHERE = {
+    "content/queries.sql": (Where("content", "approvals"),),
+    "access/lookup.sql": (Where("gateway", "gateway"), Where("approvals", "approvals")),
+    "access/projection.sql": (
+        Where("gateway", "gateway"),
+        Where("approvals", "approvals"),
+        Where("retrieval", "retrieval_project"),
+    ),
+    "access/predicate.sql": (Where("retrieval", "retrieval_search"),),
+    "retrieval/checksum.sql": (Where("retrieval", "migrator"),),
+}
+
+
+def _member_of(path: Path) -> Path:
+    return next(parent.parent for parent in path.parents if parent.name == "src")
+
+
+def _files() -> dict[str, Path]:
+    """Every file of named statements, by package and name."""
+    found = {}
+    for folder in (*(ROOT / "libs").iterdir(), *(ROOT / "services").iterdir(), ROOT / "cli"):
+        for path in sorted((folder / "src").rglob("*.sql")):
+            if not path.parent.name.endswith("migrations"):
+                found[str(path.relative_to(folder / "src"))] = path
+    return found
+
+
+def _places(name: str) -> tuple[Where, ...]:
+    if name in ELSEWHERE:
+        return ELSEWHERE[name]
+    service, *folders = name.split("/")
+    assert service in SERVICES, f"{name}: say in this test which role runs it"
+    if service == "retrieval":
+        return (Where(service, "retrieval_serve" if folders[0] == "reads" else "retrieval_project"),)
+    return (Where(service, service),)
+
+
+FILES = _files()
+
+
+def _statements(name: str) -> sql.Statements:
+    return sql.parse(name, FILES[name].read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", sorted(set(FILES) - TEMPLATES))
+async def test_every_statement_prepares(name: str, migrated: Database) -> None:
+    broken = {}
+    for where in _places(name):
+        connection = await asyncpg.connect(
+            migrated.dsn(SUPERUSER), server_settings={"search_path": f"{where.schema}, public"}
+        )
+        try:
+            await connection.execute(f'set role "{where.role}"')
+            for title, statement in _statements(name).items():
+                try:
+                    await connection.execute(_explained(statement))
+                except asyncpg.PostgresError as error:
+                    broken[f"{where.schema} as {where.role}: {title}"] = str(error)
+        finally:
+            await connection.close()
+    assert broken == {}
+
+
+def _explained(statement: str) -> str:
+    """Parse, plan and check every right, without running: utility statements are only parsed."""
+    text = statement.rstrip().removesuffix(";")
+    first = next(line for line in text.splitlines() if not line.lstrip().startswith("--")).split()[0].lower()
+    if first in {"select", "insert", "update", "delete", "with", "merge", "values"}:
+        return f"explain (generic_plan) {text}"
+    return f"do $check$ begin if false then execute {_quoted(text)}; end if; end $check$"
+
+
+def _quoted(text: str) -> str:
+    return "$text$" + text + "$text$"
+
+
+@pytest.mark.parametrize("name", sorted(set(FILES) - {REFERENCE}))
+def test_every_statement_is_run_somewhere(name: str) -> None:
+    code = "\n".join(path.read_text(encoding="utf-8") for path in sources(_member_of(FILES[name])))
+    loaded = re.findall(rf'^([A-Z_]+) = sql\.load\("([a-z_.]+)", "{FILES[name].name}"\)', code, re.MULTILINE)
+    package = name.rpartition("/")[0].replace("/", ".")
+    names = {variable for variable, where in loaded if where == package}
+    assert names, f"{name} is never loaded"
+    unused = [
+        title
+        for title in _statements(name)
+        if not any(re.search(rf"\b{variable}\.{title}\b", code) for variable in names)
+        and not re.search(rf"""["']{title}["']""", code)
+    ]
     assert unused == []
 
 
-def statements(path: Path) -> sql.Statements:
-    return sql.parse(names(path), path.read_text())
+def test_the_rule_that_is_proven_is_the_rule_that_runs() -> None:
+    """Retrieval's function may ask for more (that a page is live), never for less."""
+    text = _statements(REFERENCE)["visible_pages"]
+    for parameter, argument in (("$1::uuid[]", "subjects"), ("$2::text", "tier"), ("$3::text[]", "domains")):
+        text = text.replace(parameter, argument)
+    rule = _words(text[text.index("from grants") : text.index("group by")])
+    folder = ROOT / "services" / "retrieval" / "src" / "retrieval" / "migrations"
+    migrations = _words("\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.sql"))))
+    runs = migrations.rpartition("function visible_pages(subjects")[2].partition("end;")[0]
+    joined, _, conditions = rule.partition(" where ")
+    assert [part for part in (joined, *conditions.split(" and ")) if part not in runs] == []
 
 
-async def prepare(database: Database, schemas: set[str], statement: str) -> list[str]:
-    """Why the statement is valid in none of the schemas; empty where it is in one."""
-    complaints = []
-    for schema in sorted(schemas):
-        connection = await asyncpg.connect(
-            database.dsn("postgres"), server_settings={"search_path": f"{schema}, public"}
-        )
-        try:
-            await connection.prepare(statement)
-        except asyncpg.PostgresError as error:
-            complaints.append(f"{schema}: {error}")
-        else:
-            return []
-        finally:
-            await connection.close()
-    return complaints
-
-
-@pytest.mark.parametrize("path", [path for path in SOURCES if path.name not in OPERATORS], ids=names)
-async def test_every_statement_is_valid_on_a_migrated_database(path: Path, database: Database) -> None:
-    package = path.relative_to(ROOT).parts[1]
-    schemas = {schema.name for schema in SCHEMAS}
-    if path.relative_to(ROOT).parts[0] == "services":
-        schemas &= {package, "content"}
-    for name, statement in statements(path).items():
-        assert await prepare(database, schemas, statement) == [], name
-
-
-WALLS = """
-select format('%s.%s', n.nspname, c.relname) as name,
-    c.relrowsecurity as secured,
-    c.relforcerowsecurity as forced,
-    pg_get_userbyid(c.relowner) as owner,
-    exists (select 1 from pg_policy p where p.polrelid = c.oid and p.polqual is not null) as filters,
-    exists (select 1 from pg_policy p where p.polrelid = c.oid and p.polwithcheck is not null) as checks,
-    coalesce((select a.attnotnull from pg_attribute a where a.attrelid = c.oid and a.attname = 'brain'), false)
-        as branded,
-    exists (
-        select 1 from pg_index i join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
-        where i.indrelid = c.oid and a.attname = 'brain'
-    ) as indexed,
-    exists (select 1 from aclexplode(c.relacl) g where g.grantee = 0) as public
-from pg_class c join pg_namespace n on n.oid = c.relnamespace
-where c.relkind in ('r', 'p') and n.nspname = any($1) and c.relname <> 'migrations'
-"""
-
-
-async def test_every_table_is_walled_in_by_brain(database: Database) -> None:
-    connection = await asyncpg.connect(database.dsn("postgres"))
-    tables = await connection.fetch(WALLS, [schema.name for schema in SCHEMAS])
-    await connection.close()
-    assert tables
-    wanted = {"secured": True, "forced": True, "owner": "migrator", "filters": True, "checks": True}
-    wanted |= {"branded": True, "indexed": True, "public": False}
-    wrong = {
-        table["name"]: {key: table[key] for key, value in wanted.items() if table[key] != value} for table in tables
-    }
-    assert {name: reasons for name, reasons in wrong.items() if reasons} == {}
-
-
-async def test_every_view_asks_with_the_rights_of_who_looks(database: Database) -> None:
-    connection = await asyncpg.connect(database.dsn("postgres"))
-    views = await connection.fetch(
-        "select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace"
-        " where c.relkind = 'v' and n.nspname = any($1)"
-        " and not coalesce('security_invoker=true' = any(c.reloptions), false)",
-        [schema.name for schema in SCHEMAS],
-    )
-    await connection.close()
-    assert [view["name"] for view in views] == []
-
-
-async def test_every_function_with_its_owners_rights_is_closed(database: Database) -> None:
-    connection = await asyncpg.connect(database.dsn("postgres"))
-    functions = await connection.fetch(
-        "select p.oid::regprocedure::text as name, p.proconfig as settings,"
-        " p.proacl is null or exists (select 1 from aclexplode(p.proacl) g where g.grantee = 0) as public"
-        " from pg_proc p join pg_namespace n on n.oid = p.pronamespace"
-        " where p.prosecdef and n.nspname = any($1)",
-        [schema.name for schema in SCHEMAS],
-    )
-    await connection.close()
-    for function in functions:
-        assert any(setting.startswith("search_path=") for setting in function["settings"] or []), function["name"]
-        assert not function["public"], function["name"]
-
-
-async def test_no_login_role_is_more_than_it_needs(database: Database) -> None:
-    connection = await asyncpg.connect(database.dsn("postgres"))
-    rows = await connection.fetch(
-        "select rolname from pg_roles where rolname = any($1)"
-        " and (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication)",
-        list(LOGIN_ROLES),
-    )
-    await connection.close()
-    assert [row["rolname"] for row in rows] == []
-
-
-async def test_without_a_brain_no_role_sees_a_row_and_another_brain_cannot_write(database: Database) -> None:
-    connection = await asyncpg.connect(database.dsn("migrator"))
-    tables = await connection.fetch(
-        "select format('%I.%I', schemaname, tablename) as name from pg_tables"
-        " where schemaname = any($1) and tablename <> 'migrations'",
-        [schema.name for schema in SCHEMAS],
-    )
-    for table in tables:
-        assert await connection.fetchval(f"select count(*) from {table['name']}") == 0, table["name"]
-    await connection.close()
+def _words(text: str) -> str:
+    return " ".join(re.sub(r"--.*", "", text).split())
