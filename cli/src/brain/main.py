@@ -33,6 +33,7 @@ COMMANDS = {
     "search": "reading",
     "read": "reading",
     "log": "ledger",
+    "rebuild": "rebuild",
     "secrets": "deployment",
     "prepare": "deployment",
     "open-brain": "deployment",
