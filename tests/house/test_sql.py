@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import UUID
 
 import asyncpg
 import pytest
@@ -77,7 +78,8 @@ async def test_every_statement_prepares(name: str, migrated: Database) -> None:
     broken = {}
     for where in _places(name):
         connection = await asyncpg.connect(
-            migrated.dsn(SUPERUSER), server_settings={"search_path": f"{where.schema}, public"}
+            migrated.dsn(SUPERUSER),
+            server_settings={"search_path": f"{where.schema}, public", "brain.id": str(UUID(int=1))},
         )
         try:
             await connection.execute(f'set role "{where.role}"')
