@@ -56,8 +56,7 @@ class World:
     database: Database
     settings: Settings
     followers: list[Follower]
-    alice: PrincipalId = PrincipalId(uuid4())
-    _last: dict[str, int] = field(default_factory=dict)
+    alice: PrincipalId = field(default_factory=lambda: PrincipalId(uuid4()))
 
     @property
     def brain(self) -> BrainId:
@@ -152,9 +151,7 @@ class World:
         """A build of the importer's, with pages written and not submitted."""
         build, author = BuildId(uuid4()), service_principal(self.brain, "ingest")
         run_by = runner or self.alice
-        opened = OpenBuild(
-            command=CommandId(uuid4()), build=build, author=author, runner=run_by, origin=Origin.IMPORT
-        )
+        opened = OpenBuild(command=CommandId(uuid4()), build=build, author=author, runner=run_by, origin=Origin.IMPORT)
         await self.building.open_build(opened)
         refs = await self.store(*pages.values())
         writes = [PageWrite(path=path, body=ref) for path, ref in zip(pages, refs, strict=True)]
@@ -236,6 +233,4 @@ async def living(folder: Path, ledger: Ledger, database: Database) -> AsyncItera
 
 
 def projectors(desk: Desk, ledger: Ledger, pool: "Pool | None" = None) -> list[Follower]:
-    return [
-        Projector(desk.nc, pool or desk.pool, desk.brain, each, ledger.verifier) for each in app.projections(desk)
-    ]
+    return [Projector(desk.nc, pool or desk.pool, desk.brain, each, ledger.verifier) for each in app.projections(desk)]

@@ -8,7 +8,7 @@ import pytest
 from approvals.commands.deciding import Deciding
 from approvals_world import World, digest, page_text
 from contracts import codec, subjects
-from contracts.approvals_messages import Decided, SubmitBuild
+from contracts.approvals_messages import AskProposals, Decided, SubmitBuild
 from contracts.enums import Origin, PageAction, Permission, Reason, Tier, Verdict
 from contracts.errors import Refused
 from contracts.ids import CommandId, ProposalId
@@ -28,7 +28,12 @@ async def test_an_approved_page_is_promoted_verified_and_archived(world: World) 
     decided = await world.approve(submitted.proposal, world.alice, digest(BODY))
     assert (decided.outcome, decided.archived, decided.vectors) == ("approved", True, False)
     (page,) = (await world.rows())["pages"]
-    assert (page["path"], page["title"], page["revision"], page["live"]) == ("topics/pricing.md", "Discount ceiling", 1, True)
+    assert (page["path"], page["title"], page["revision"], page["live"]) == (
+        "topics/pricing.md",
+        "Discount ceiling",
+        1,
+        True,
+    )
     assert page["knowledge"] == "verified"
     assert page["verified_at"] is not None
     last = await world.last_of(subjects.proposal(world.brain, submitted.proposal))
@@ -59,9 +64,7 @@ async def test_an_imported_page_is_a_hypothesis_unless_it_says_otherwise(world: 
     assert pages["b.md"]["verified_at"] is not None
 
 
-def _ask(world: World):  # type: ignore[no-untyped-def]  # shorthand of this file
-    from contracts.approvals_messages import AskProposals
-
+def _ask(world: World) -> AskProposals:
     return AskProposals(by=world.alice)
 
 
@@ -94,7 +97,10 @@ async def test_a_moved_base_is_told(world: World) -> None:
 async def test_two_new_pages_at_one_path_cannot_both_land(world: World) -> None:
     other = page_text("Another")
     a, b = await world.propose("topics/new.md", BODY), await world.propose("topics/new.md", other)
-    ballots = [world.ballot(a.proposal, world.alice, digest(BODY)), world.ballot(b.proposal, world.alice, digest(other))]
+    ballots = [
+        world.ballot(a.proposal, world.alice, digest(BODY)),
+        world.ballot(b.proposal, world.alice, digest(other)),
+    ]
     deciding = Deciding(world.desk)
     answers = await asyncio.gather(*(deciding.decide(each) for each in ballots), return_exceptions=True)
     assert [getattr(each, "code", "landed") for each in answers] == ["landed", "path_taken"]

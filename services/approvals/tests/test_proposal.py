@@ -23,9 +23,7 @@ ALICE, BOB, CAROL, IMPORTER = (PrincipalId(UUID(int=n)) for n in range(10, 14))
 ONE, TWO, THREE = (CommandId(UUID(int=n)) for n in range(20, 23))
 TEXT = ContentRef(ContentId(uuid4()), "c")
 DIGEST = "d" * 64
-SUBMITTED = ProposalSubmitted(
-    proposal=ID, kind=ProposalKind.OBSERVATION, origin=Origin.PERSON, author=ALICE, text=TEXT
-)
+SUBMITTED = ProposalSubmitted(proposal=ID, kind=ProposalKind.OBSERVATION, origin=Origin.PERSON, author=ALICE, text=TEXT)
 APPROVED = ProposalDecided(proposal=ID, reviewer=BOB, verdict=Verdict.APPROVE)
 REJECTED = ProposalDecided(proposal=ID, reviewer=BOB, verdict=Verdict.REJECT, reason=Reason.WRONG)
 CLOSED = ProposalResolved(proposal=ID, outcome=Outcome.APPROVED)
@@ -116,7 +114,7 @@ def test_nobody_votes_twice() -> None:
 
 def test_a_withdrawn_proposal_cannot_be_approved() -> None:
     state = given((SUBMITTED, ONE), (ProposalWithdrawn(proposal=ID), TWO))
-    refused("already_withdrawn", lambda: decide(state, yes(THREE)))
+    refused("withdrawn", lambda: decide(state, yes(THREE)))
 
 
 def test_what_was_never_suggested_cannot_be_decided() -> None:

@@ -20,7 +20,8 @@ from approvals.ledger.bodies import Bodies
 from approvals.reactions import accepted_texts
 from approvals.reactions.accepted_texts import AcceptedTexts
 from approvals.settings import Settings
-from chassis import health, log, nats, postgres, rpc, telemetry
+from approvals.web.site import Site
+from chassis import health, http, log, nats, postgres, rpc, telemetry
 from chassis.postgres import Pool
 from chassis.settings import read
 from content.keyring import KeyRing
@@ -158,7 +159,9 @@ async def _serving(settings: Settings, desk: Desk) -> AsyncIterator[None]:
     server.route(messages.LIVE_PAGES, messages.AskLivePages, asking.live_pages)
     await server.start()
     try:
-        yield
+        site = Site(desk, deciding, settings.public_url)
+        async with http.serve(site.app(), settings.http_port, settings.http_host):
+            yield
     finally:
         await server.stop()
 

@@ -59,26 +59,28 @@ class Asking:
         self._desk = desk
 
     async def proposals(self, asked: AskProposals) -> ProposalLines:
-        """Open proposals that `by` may see, oldest first. Raises `not_a_member`."""
-        await self._desk.fresh()
-        lines: list[ProposalLine] = []
-        after, limit = cursor(asked.after), min(max(asked.limit, 1), MOST)
+        """Open proposals that `by` may see, oldest first. Raises `not_a_member`, `cursor_malformed`."""
+        sheets, after = await self.open_sheets(asked.by, asked.after, asked.limit)
         async with transaction(self._desk.pool, self._desk.brain, readonly=True) as db:
-            reader = await rights.person(db, self._desk.brain, asked.by)
             position = await db.fetchval(loading.STATEMENTS.folded_to, LEDGER) or 0
-            more = True
-            while more and len(lines) < limit:
-                rows = await db.fetch(loading.STATEMENTS.open_after, after, CHUNK)
-                more = len(rows) == CHUNK
+        return ProposalLines(proposals=tuple(sheet.line for sheet in sheets), next=after, position=position)
+
+    async def open_sheets(self, by: PrincipalId, after: str, limit: int) -> tuple[list[Sheet], str]:
+        """The same in full, with the cursor of what comes after, "" where nothing does."""
+        await self._desk.fresh()
+        at, most = cursor(after), min(max(limit, 1), MOST)
+        sheets: list[Sheet] = []
+        async with transaction(self._desk.pool, self._desk.brain, readonly=True) as db:
+            reader = await rights.person(db, self._desk.brain, by)
+            while True:
+                rows = await db.fetch(loading.STATEMENTS.open_after, at, CHUNK)
                 for sheet in await self._sheets(db, reader, await loading.with_votes(db, rows)):
-                    if len(lines) == limit:
-                        more = True
-                        break
-                    after = sheet.filed.submitted_seq
-                    lines.append(sheet.line)
-                else:
-                    after = rows[-1]["submitted_seq"] if rows else after
-        return ProposalLines(proposals=tuple(lines), next=str(after) if more else "", position=position)
+                    if len(sheets) == most:
+                        return sheets, str(sheets[-1].filed.submitted_seq)
+                    sheets.append(sheet)
+                if len(rows) < CHUNK:
+                    return sheets, ""
+                at = rows[-1]["submitted_seq"]
 
     async def proposal(self, asked: AskProposal) -> ProposalView:
         """One proposal in full. Raises `no_such_proposal`, also where the asker may not know of it."""

@@ -117,7 +117,7 @@ def decide(
     """Cast a vote on exactly the bytes whose digest is `stored`; the last one that the policy wants resolves it.
 
     One rejection closes a proposal. `standing`: who of the earlier voters may still decide; only their approvals count.
-    Raises `already_decided`, `already_withdrawn`, `digest_mismatch`, `digest_missing`, `reason_missing`,
+    Raises `already_decided`, `withdrawn`, `digest_mismatch`, `digest_missing`, `reason_missing`,
     `note_missing`, `self_approval`, `no_such_proposal`.
     """
     match state:
@@ -244,5 +244,5 @@ def already_decided(proposal: ProposalId) -> Refused:
 def already_withdrawn(proposal: ProposalId) -> Refused:
     """The author was quicker."""
     return Refused(
-        "already_withdrawn", "Its author took this proposal back.", f"proposal {proposal}", "There is nothing to do."
+        "withdrawn", "Its author took this proposal back.", f"proposal {proposal}", "There is nothing to do."
     )
