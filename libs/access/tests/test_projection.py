@@ -132,7 +132,7 @@ async def test_whoever_leaves_is_no_caller_and_leaves_no_grant_or_token(pool: Po
             assert await lookup.caller_for(db, story.brain, alice, None) is None
             assert await lookup.caller_for(db, story.brain, alice, token) is None
             assert await lookup.grants_for(db, [alice]) == []
-            assert await lookup.token_by_digest(db, "d1") is None
+            assert await lookup.credential(db, story.brain, "d1", NOW) is None
             left = await lookup.member_by_name(db, "alice")
             assert left is not None
             assert not left.active
@@ -156,6 +156,21 @@ async def test_a_token_narrows_its_person_and_dies_at_its_time_or_by_revocation(
         assert await lookup.caller_for(db, story.brain, alice, dead) is None
         assert await lookup.caller_for(db, story.brain, PrincipalId(uuid4()), wide) is None
         assert [token.digest for token in await lookup.tokens_of(db, alice)] == ["wide", "short"]
+
+
+async def test_a_credential_is_token_member_caller_and_position_in_one_read(pool: Pool, story: Story) -> None:
+    story.open()
+    alice = story.join("alice", tier=Tier.MANAGER)
+    token = story.issue(alice, Tier.ADMIN, "d1", NOW)
+    story.say(subjects.gate(story.brain, Gate.ACCESS), facts.GateMoved(cause=alice))
+    await story.project(pool)
+    async with transaction(pool, story.brain) as db:
+        found = await lookup.credential(db, story.brain, "d1", NOW.replace(hour=11))
+        assert found is not None
+        assert (found.token.id, found.member.name, found.position) == (token, "alice", len(story.recorded))
+        assert found.caller == await lookup.caller_for(db, story.brain, alice, token, at=NOW.replace(hour=11))
+        assert await lookup.credential(db, story.brain, "d1", NOW) is None
+        assert await lookup.credential(db, story.brain, "d2", NOW) is None
 
 
 async def test_replays_and_parts_of_a_history_lead_to_the_same_rows(pool: Pool, story: Story) -> None:
@@ -188,6 +203,4 @@ async def test_a_stored_scope_that_does_not_parse_refuses_the_token(pool: Pool, 
     async with transaction(pool, story.brain) as db:
         await db.execute("update tokens set scopes = array['brain:read', 'brain:everything'] where id = $1", token)
         assert await lookup.caller_for(db, story.brain, alice, token) is None
-        found = await lookup.token_by_digest(db, "odd")
-        assert found is not None
-        assert not found.alive(NOW)
+        assert await lookup.credential(db, story.brain, "odd", NOW) is None

@@ -62,7 +62,7 @@ def a_viewer(*scopes: Scope) -> Viewer:
     held = frozenset(scopes or {Scope.READ})
     member = Member(principal, PrincipalKind.PERSON, "alice", Role.OWNER, Tier.ADMIN, active=True)
     token = Token(TokenId(uuid4()), principal, TokenKind.PERSON, Tier.ADMIN, held, "d", None)
-    return Viewer(member, token, Caller(principal, frozenset({principal}), Tier.ADMIN, scopes=held), 0)
+    return Viewer(token, member, Caller(principal, frozenset({principal}), Tier.ADMIN, scopes=held), 0)
 
 
 def of(**headers: str) -> Headers:

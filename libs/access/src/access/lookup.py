@@ -6,11 +6,12 @@ from uuid import UUID
 
 import asyncpg
 
-from access.records import Grant, Member, Token
+from access.records import Credential, Grant, Member, Token
 from access.rule import Caller, GrantLine, lower_tier
 from access.scopes import Category, Exact, Prefix, Scope
 from chassis import sql
 from chassis.postgres import Pooled
+from contracts import subjects
 from contracts.enums import Gate, Permission, PrincipalKind, Role, Tier, TokenKind
 from contracts.enums import Scope as TokenScope
 from contracts.ids import BrainId, GrantId, PrincipalId, TokenId
@@ -36,18 +37,38 @@ async def caller_for(
         scopes = _scopes(row["scopes"])
     if scopes is None:
         return None
-    subjects = frozenset(PrincipalId(subject) for subject in row["subjects"])
-    return Caller(principal=principal, subjects=subjects, tier=tier, scopes=scopes)
+    held = frozenset(PrincipalId(subject) for subject in row["subjects"])
+    return Caller(principal=principal, subjects=held, tier=tier, scopes=scopes)
 
 
-async def grants_for(db: Pooled, subjects: Iterable[PrincipalId]) -> list[GrantLine]:
+async def credential(db: Pooled, brain: BrainId, digest: str, at: datetime) -> Credential | None:
+    """Who stands behind the token whose secret has this SHA-256 (hex), in one read.
+
+    None for a token that is unknown, revoked, expired at `at`, not whole, or whose member has left.
+    """
+    row = await db.fetchrow(STATEMENTS.credential, brain, digest, subjects.gate(brain, Gate.ACCESS))
+    if row is None:
+        return None
+    principal, tier = PrincipalId(row["principal"]), Tier(row["tier"])
+    token_tier, scopes = Tier(row["token_tier"]), _scopes(row["scopes"])
+    kind, expires = TokenKind(row["token_kind"]), row["expires_at"]
+    token = Token(TokenId(row["token"]), principal, kind, token_tier, scopes, digest, expires)
+    if scopes is None or not token.alive(at):
+        return None
+    member = Member(principal, PrincipalKind(row["kind"]), row["name"], Role(row["role"]), tier, active=True)
+    held = frozenset(PrincipalId(subject) for subject in row["subjects"])
+    caller = Caller(principal=principal, subjects=held, tier=lower_tier(tier, token_tier), scopes=scopes)
+    return Credential(token, member, caller, row["position"])
+
+
+async def grants_for(db: Pooled, holders: Iterable[PrincipalId]) -> list[GrantLine]:
     """The grants of these subjects, oldest first."""
-    return [grant.line for grant in await numbered_grants(db, subjects)]
+    return [grant.line for grant in await numbered_grants(db, holders)]
 
 
-async def numbered_grants(db: Pooled, subjects: Iterable[PrincipalId]) -> list[Grant]:
+async def numbered_grants(db: Pooled, holders: Iterable[PrincipalId]) -> list[Grant]:
     """The same with their ids."""
-    rows = await db.fetch(STATEMENTS.grants_of, list(subjects))
+    rows = await db.fetch(STATEMENTS.grants_of, list(holders))
     return [
         Grant(
             GrantId(row["id"]),
@@ -67,9 +88,9 @@ async def gate_positions(db: Pooled) -> dict[Gate, int]:
     return {gate: found.get(gate.value, 0) for gate in Gate}
 
 
-async def positions(db: Pooled, subjects: Iterable[str]) -> dict[str, int]:
+async def positions(db: Pooled, histories: Iterable[str]) -> dict[str, int]:
     """The last sequence folded of each of these histories, 0 for one that never was: what an append expects."""
-    wanted = list(subjects)
+    wanted = list(histories)
     found = {row["subject"]: row["source_seq"] for row in await db.fetch(STATEMENTS.history_positions, wanted)}
     return {subject: found.get(subject, 0) for subject in wanted}
 
@@ -110,12 +131,6 @@ async def active_people(db: Pooled) -> int:
 async def token(db: Pooled, token_id: TokenId) -> Token | None:
     """The token of this id, if it was issued and not revoked."""
     row = await db.fetchrow(STATEMENTS.token_by_id, token_id)
-    return None if row is None else _token(row)
-
-
-async def token_by_digest(db: Pooled, digest: str) -> Token | None:
-    """The token whose secret has this SHA-256 (hex), if it was issued and not revoked."""
-    row = await db.fetchrow(STATEMENTS.token_by_digest, digest)
     return None if row is None else _token(row)
 
 

@@ -13,7 +13,13 @@ where m.brain = $1 and m.id = $2 and m.active and ($3::uuid is null or t.id is n
 select id, subject, scope_kind, scope_value, permission from grants where subject = any($1::uuid[]) order by source_seq
 
 -- name: gate_positions
-select split_part(subject, '.', 4) as gate, source_seq from histories where split_part(subject, '.', 3) = 'gate'
+select split_part(subject, '.', 4) as gate, source_seq from histories
+where subject in (
+    'evt.' || current_setting('brain.id') || '.gate.fence',
+    'evt.' || current_setting('brain.id') || '.gate.access',
+    'evt.' || current_setting('brain.id') || '.gate.policy',
+    'evt.' || current_setting('brain.id') || '.gate.path'
+)
 
 -- name: history_positions
 select subject, source_seq from histories where subject = any($1::text[])
@@ -38,11 +44,17 @@ select id, kind, name, role, tier, active from members where active order by nam
 -- name: count_active_people
 select count(*) from members where active and kind = 'person'
 
--- name: token_by_digest
-select id, principal, kind, tier, scopes, digest, expires_at from tokens where digest = $1
-
 -- name: token_by_id
 select id, principal, kind, tier, scopes, digest, expires_at from tokens where id = $1
 
 -- name: tokens_of
 select id, principal, kind, tier, scopes, digest, expires_at from tokens where principal = $1 order by source_seq
+
+-- name: credential
+-- $1 brain, $2 digest of the token's secret, $3 the access gate: everything about a request's token in one go.
+select t.id as token, t.principal, t.kind as token_kind, t.tier as token_tier, t.scopes, t.digest, t.expires_at,
+       m.kind, m.name, m.role, m.tier,
+       array(select s.subject from subjects s where s.brain = m.brain and s.principal = m.id) as subjects,
+       coalesce((select h.source_seq from histories h where h.brain = $1 and h.subject = $3), 0) as position
+from tokens t join members m on m.brain = t.brain and m.id = t.principal and m.active
+where t.brain = $1 and t.digest = $2

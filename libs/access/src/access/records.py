@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from access.rule import GrantLine
+from access.rule import Caller, GrantLine
 from contracts.enums import PrincipalKind, Role, Tier, TokenKind
 from contracts.enums import Scope as TokenScope
 from contracts.ids import GrantId, PrincipalId, TokenId
@@ -47,3 +47,16 @@ class Token:
     def alive(self, now: datetime) -> bool:
         """Whether it may be used at `now`."""
         return self.scopes is not None and (self.expires_at is None or self.expires_at > now)
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """A token that is alive, the active member it acts for, and the caller they make.
+
+    `position`: where access last changed, as far as it is folded here.
+    """
+
+    token: Token
+    member: Member
+    caller: Caller
+    position: int

@@ -1,16 +1,13 @@
 """Who stands behind a bearer token, as of now: looked up on every request, behind the fence."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 
 from nats.aio.client import Client
 
 from access import lookup
-from access.records import Member, Token
-from access.rule import Caller
+from access.records import Credential
 from chassis.postgres import Pool, transaction
-from contracts.enums import Gate
 from contracts.errors import Unavailable
 from contracts.ids import BrainId
 from eventlog import fence
@@ -21,14 +18,8 @@ LONGEST_SECRET = 128
 """Characters of a credential that are worth hashing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Viewer:
-    """An active member behind a live token. `position`: where access last changed, for reads of one's own writes."""
-
-    member: Member
-    token: Token
-    caller: Caller
-    position: int
+Viewer = Credential
+"""Whoever asks, with his token. Its `position` lets reads include the last change of access."""
 
 
 class Credentials:
@@ -53,14 +44,5 @@ class Credentials:
         if not secret.startswith(one_time.TOKEN_PREFIX) or len(secret) > LONGEST_SECRET:
             return None
         await self.behind_the_fence()
-        now = self._clock()
         async with transaction(self._pool, self._brain, readonly=True) as db:
-            token = await lookup.token_by_digest(db, one_time.digest(secret))
-            if token is None or not token.alive(now):
-                return None
-            caller = await lookup.caller_for(db, self._brain, token.principal, token.id, at=now)
-            member = await lookup.member(db, token.principal)
-            position = (await lookup.gate_positions(db))[Gate.ACCESS]
-        if caller is None or member is None:
-            return None
-        return Viewer(member, token, caller, position)
+            return await lookup.credential(db, self._brain, one_time.digest(secret), self._clock())
