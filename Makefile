@@ -20,6 +20,7 @@ $(READY): requirements.lock tools/members.py
 
 up: $(READY) ## Start a brain with a sample company in it, and say where it is
 	@$(VENV)/bin/brain up --detach
+	@$(VENV)/bin/brain welcome
 
 down: ## Stop the brain; its data stays
 	@test ! -x $(VENV)/bin/brain || $(VENV)/bin/brain down

@@ -19,6 +19,7 @@ COMMANDS = {
     "up": "stack",
     "down": "stack",
     "status": "stack",
+    "welcome": "welcome",
     "import": "importing",
     "proposals": "review",
     "approve": "review",

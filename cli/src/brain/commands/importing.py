@@ -77,15 +77,22 @@ def import_(
         raise click.UsageError(f"Got unexpected extra arguments ({' '.join(more)})")
     names = tuple(name for part in (*acl, *more) for name in part.split(",") if name)
     options = ImportOptions(source=source or folder.slug(root), owner=owner, access=Access(access), acl=names)
-    found = folder.look(root)
-    import_id = ImportId(uuid4())
     with api.connect(person) as gateway:
-        told = list(_send(gateway, import_id, options, found))
-        output.note(f"proposing {sum(part.pages for part in told)} pages")
-        end = gateway_api.ImportEnd(
-            import_id=import_id, options=options, sync=sync, present=tuple(found.names) if sync else ()
-        )
-        done = _patiently(partial(gateway.post, gateway_api.IMPORT_FINISH, end, Imported))
+        outcome, refused = take_in(gateway, folder.look(root), options, sync=sync)
+    output.show(outcome, _lines(outcome, refused), as_json=as_json)
+
+
+def take_in(
+    gateway: api.Api, found: Folder, options: ImportOptions, *, sync: bool = False
+) -> tuple[Outcome, list[RefusedFile]]:
+    """Send a folder in parts and propose its pages; what came of it, and every refused file with the reason."""
+    import_id = ImportId(uuid4())
+    told = list(_send(gateway, import_id, options, found))
+    output.note(f"proposing {sum(part.pages for part in told)} pages")
+    end = gateway_api.ImportEnd(
+        import_id=import_id, options=options, sync=sync, present=tuple(found.names) if sync else ()
+    )
+    done = _patiently(partial(gateway.post, gateway_api.IMPORT_FINISH, end, Imported))
     refused = folder.ordered([*found.refused, *(one for part in told for one in part.refused), *done.refused])
     outcome = Outcome(
         captures=sum(part.captures for part in told),
@@ -96,7 +103,7 @@ def import_(
         withdrawn=done.withdrawn,
         skipped=found.skipped,
     )
-    output.show(outcome, _lines(outcome, refused), as_json=as_json)
+    return outcome, refused
 
 
 def _send(gateway: api.Api, import_id: ImportId, options: ImportOptions, found: Folder) -> Iterator[ImportedPart]:
