@@ -55,7 +55,7 @@ from contracts.ids import (
     derived,
     everyone,
 )
-from contracts.retrieval_messages import Asker
+from contracts.retrieval_messages import Asker, FindPage, Hits, PageHits, PageView, ReadPage, Search
 from corpus import chunks as chunking
 from corpus import page as pages
 from eventlog.log import Append, EventLog
@@ -64,6 +64,12 @@ from eventlog.provision import provision
 from eventlog.signing import Signer, Verifier, create_key
 from retrieval import database
 from retrieval.projections.wiring import projections
+from retrieval.reads.finding import Finding
+from retrieval.reads.questions import Questions
+from retrieval.reads.reading import Reading
+from retrieval.reads.search import EXACT, Searches
+from retrieval.reads.sight import Sights
+from retrieval.rebuild import CHECKSUM
 from servers import Database, free_port
 
 MODEL = "bag-of-words"
@@ -88,9 +94,7 @@ def encoded(text: str) -> str:
 
 def page_text(title: str, text: str, *, access: str = "public", sensitivity: str = "ordinary", more: str = "") -> str:
     """A page's bytes as an author writes them; `more` is further front matter."""
-    return (
-        f"---\ntype: topic\ntitle: {title}\nowner: alice\naccess: {access}\nsensitivity: {sensitivity}\n{more}---\n{text}\n"
-    )
+    return f"---\ntype: topic\ntitle: {title}\nowner: alice\naccess: {access}\nsensitivity: {sensitivity}\n{more}---\n{text}\n"
 
 
 @dataclass(slots=True)
@@ -113,6 +117,7 @@ class World:
     ends: dict[str, int] = field(default_factory=lambda: {"EVT": 0, "CAP": 0, "CHK": 0})
     alice: PrincipalId = PrincipalId(UUID(int=1))
     live: dict[str, tuple[PageId, int]] = field(default_factory=dict)
+    now: datetime = NOW
 
     async def say(self, service: str, facts: Facts, *, stream: str | None = None) -> int:
         """Append one decision."""
@@ -204,9 +209,7 @@ class World:
 
     async def deprecate(self, path: str) -> None:
         page, revision = self.live.pop(path)
-        fact = proposals.PageDeprecated(
-            page=page, revision=revision, proposal=ProposalId(uuid4()), approver=self.alice
-        )
+        fact = proposals.PageDeprecated(page=page, revision=revision, proposal=ProposalId(uuid4()), approver=self.alice)
         await self.say("approvals", [(subjects.page(self.brain, page), fact), *self._gates(Gate.FENCE, Gate.PATH)])
 
     async def submit(self, text: str) -> tuple[ProposalId, ContentId]:
@@ -277,6 +280,25 @@ class World:
     def asker(self, who: PrincipalId | None = None) -> Asker:
         return Asker(principal=who or self.alice)
 
+    async def search(
+        self, query: str, who: PrincipalId | None = None, *, limit: int = 10, position: int = 0, exact: int = EXACT
+    ) -> Hits:
+        searching = Searches(Sights(self.nc, self.serve, self.brain), Questions(self.nc), lambda: self.now, exact=exact)
+        return await searching.search(Search(asker=self.asker(who), query=query, limit=limit, position=position))
+
+    async def find(self, query: str, who: PrincipalId | None = None) -> PageHits:
+        finding = Finding(Sights(self.nc, self.serve, self.brain), lambda: self.now)
+        return await finding.find(FindPage(asker=self.asker(who), query=query))
+
+    async def read(self, path: str, who: PrincipalId | None = None) -> PageView:
+        reading = Reading(Sights(self.nc, self.serve, self.brain), ContentStore(self.ring), lambda: self.now)
+        return await reading.read(ReadPage(asker=self.asker(who), path=path))
+
+    async def sums(self) -> dict[str, tuple[int, str]]:
+        """What the index says, part by part."""
+        async with transaction(self.project, self.brain) as db:
+            return {row["part"]: (row["lines"], row["sum"]) for row in await db.fetch(CHECKSUM.checksum)}
+
 
 @asynccontextmanager
 async def living(folder: Path, database_: Database) -> AsyncIterator[World]:
@@ -313,13 +335,12 @@ async def living(folder: Path, database_: Database) -> AsyncIterator[World]:
             await world.open()
             yield world
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            while running_still := [task for task in tasks if not task.done()]:
+                for task in running_still:
+                    task.cancel()
+                await asyncio.wait(running_still, timeout=1)
             for pool in (project, serve, author):
                 await pool.close()
     finally:
         await nc.close()
         await running.end()
-
-

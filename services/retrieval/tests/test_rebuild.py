@@ -23,10 +23,14 @@ async def history(world: World) -> None:
     await world.everyone_reads()
     bob = await world.member("bob")
     lapsed = await world.grant(bob, "pricing/**")
-    await world.promote({"pricing/ceiling.md": CEILING, "people/leave.md": page_text("Leave", "Forty weeks of leave.")}, embed=True)
+    await world.promote(
+        {"pricing/ceiling.md": CEILING, "people/leave.md": page_text("Leave", "Forty weeks of leave.")}, embed=True
+    )
     capture = await world.capture("capture:gdrive/msa", Acl(everyone=True))
     await world.promote({"pricing/ceiling.md": CEILING.replace("12%", "15%")}, embed=True)
-    await world.promote({"pricing/gone.md": page_text("Gone", "Soon to be gone.", more="knowledge: verified\n")}, embed=True)
+    await world.promote(
+        {"pricing/gone.md": page_text("Gone", "Soon to be gone.", more="knowledge: verified\n")}, embed=True
+    )
     await world.deprecate("pricing/gone.md")
     proposal, body = await world.submit(page_text("Never", "A draft that is rejected."))
     await world.embed({body: page_text("Never", "A draft that is rejected.")})
