@@ -4,14 +4,16 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
 import render_locks
-from house.repository import IMAGES, LIBRARIES, ROOT, SERVICES, sources, tool
+from house.repository import IMAGES, LIBRARIES, ROOT, SERVICES, files, sources, tool
 
+MEMBERS = sorted([*(ROOT / "libs").iterdir(), *(ROOT / "services").iterdir(), ROOT / "cli"])
 DOCKERFILES = {name: folder / "Dockerfile" for name, folder in IMAGES.items()}
 each_image = pytest.mark.parametrize("name", IMAGES)
 _PIN = re.compile(r"^([a-z0-9._-]+)(?:\[[a-z,]+\])?==([^ ;\\]+)", re.MULTILINE | re.IGNORECASE)
@@ -107,6 +109,22 @@ def test_whatever_a_service_imports_is_in_its_image(name: str) -> None:
             if not inside and not homes.get(module, {module}) & lock:
                 absent.add(f"{path.relative_to(ROOT)}: {module}")
     assert absent == set()
+
+
+@pytest.mark.parametrize("folder", MEMBERS, ids=lambda folder: folder.name)
+def test_whatever_stands_beside_the_code_is_packed_with_it(folder: Path) -> None:
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns: dict[str, list[str]] = project["tool"]["setuptools"]["package-data"]
+    packed = {
+        path
+        for package, globs in patterns.items()
+        for glob in globs
+        for path in (folder / "src" / ("" if package == "*" else package.replace(".", "/"))).glob(
+            f"**/{glob}" if package == "*" else glob
+        )
+    }
+    beside = {path for path in files() if path.is_relative_to(folder / "src") and path.suffix != ".py"}
+    assert beside - packed == set()
 
 
 def _imported(path: Path) -> set[str]:
