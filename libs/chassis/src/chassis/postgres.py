@@ -14,6 +14,17 @@ Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 Pooled: TypeAlias = "asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
 
 
+GONE = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.InterfaceError,
+    ConnectionError,
+    TimeoutError,
+)
+"""What a query raises while the database is not there: stopped, starting again, or out of connections."""
+
+
 class WrongBrain(Exception):
     """The database did not take over the brain of a transaction; nothing may be read or written in it."""
 

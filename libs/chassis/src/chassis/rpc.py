@@ -13,7 +13,7 @@ from nats import errors
 from nats.aio.client import Client
 from opentelemetry.trace import SpanKind
 
-from chassis import log, metrics, telemetry
+from chassis import log, metrics, postgres, telemetry
 from contracts import replies
 from contracts.errors import Refused, Unavailable
 
@@ -79,8 +79,8 @@ class Server:
     def route(self, subject: str, shape: type[Q], serve: Callable[[Q], Awaitable[msgspec.Struct]]) -> None:
         """Let `serve` answer what arrives on `subject`. Routes are made before `start`.
 
-        It returns the result or raises `Refused` or `Unavailable`; anything else becomes the refusal `internal` with
-        the request id, and is logged without its text.
+        It returns the result or raises `Refused` or `Unavailable`; a database that is gone counts as `Unavailable`.
+        Anything else becomes the refusal `internal` with the request id, and is logged without its text.
         """
         decoder = msgspec.json.Decoder(shape)
 
@@ -132,6 +132,10 @@ class Server:
             except (Refused, Unavailable) as error:
                 outcome = error.code if isinstance(error, Refused) else "unavailable"
                 return replies.failure(error)
+            except postgres.GONE as error:
+                outcome = "unavailable"
+                _LOG.warning("database_gone", subject=subject, error=type(error).__qualname__)
+                return replies.failure(Unavailable("the database does not answer"))
             except Exception:  # noqa: BLE001 - whatever else went wrong, the caller gets a reply and no detail
                 outcome = "internal"
                 _LOG.exception("request_failed", subject=subject)

@@ -4,7 +4,8 @@ from litestar import asgi
 from litestar.handlers import ASGIRouteHandler
 from litestar.types import Receive, Scope, Send
 
-from chassis import log
+from chassis import log, rpc
+from chassis.postgres import GONE
 from contracts.enums import TokenKind
 from contracts.errors import Unavailable
 from gateway.credentials import Credentials, Viewer
@@ -27,10 +28,11 @@ def endpoint(credentials: Credentials, catalogue: Catalogue) -> ASGIRouteHandler
         request_id = str(scope["state"]["request_id"])
         try:
             answer = await _answer(scope, receive, headers, request_id)
-        except Unavailable as error:
-            told = f"Temporarily unavailable. Try again in {error.retry_after} s."
+        except (Unavailable, *GONE) as error:
+            after = error.retry_after if isinstance(error, Unavailable) else 1
+            told = f"Temporarily unavailable. Try again in {after} s."
             body = failure(None, RpcError(UNAVAILABLE, told), request_id)
-            answer = Answer(503, body, {"retry-after": str(error.retry_after)})
+            answer = Answer(503, body, {"retry-after": str(after)})
         except Exception:  # noqa: BLE001 - whatever went wrong, the caller gets the request's id and no detail
             _LOG.exception("request_failed")
             answer = Answer(500, failure(None, RpcError(INTERNAL_ERROR, "Internal error"), request_id))
@@ -56,6 +58,7 @@ def endpoint(credentials: Credentials, catalogue: Catalogue) -> ASGIRouteHandler
         if scope.get("method") != "POST":
             body = failure(None, RpcError(405, "Send JSON-RPC messages with POST."), request_id)
             return Answer(405, body, {"allow": "POST"})
+        rpc.enter(rpc.Call(request_id, str(viewer.member.id)))
         return await exchange(await _body(receive), headers, viewer, catalogue, request_id)
 
     async def _viewer(headers: Headers) -> Viewer | None:

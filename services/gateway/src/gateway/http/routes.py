@@ -9,6 +9,7 @@ from litestar.exceptions import HTTPException
 from litestar.handlers import HTTPRouteHandler
 
 from chassis import log, rpc
+from chassis.postgres import GONE
 from contracts.enums import TokenKind
 from contracts.errors import Refused, Unavailable
 from gateway.credentials import Credentials, Viewer
@@ -62,6 +63,9 @@ class Routes:
             reply = await serve(viewer, read())
         except (Refused, Unavailable) as error:
             return refusal(error, request_id)
+        except GONE as error:
+            _LOG.warning("database_gone", error=type(error).__qualname__)
+            return refusal(Unavailable("the database does not answer"), request_id)
         return Response(msgspec.json.encode(reply), media_type="application/json", headers=_NO_STORE)
 
     async def _signed_in(self, request: Asked) -> Viewer:
