@@ -17,6 +17,7 @@ from content.store import ContentStore
 from contracts import approvals_messages as approvals
 from contracts.content import ContentRef
 from contracts.ids import BrainId, ContentId, PrincipalId, ProposalId
+from contracts.retrieval_messages import VECTORS, AskVectors, Vectors
 from contracts.topology import STREAMS
 from eventlog import leader
 from eventlog.follower import Connection
@@ -108,6 +109,14 @@ class Inside:
         """The pages of a proposal, as somebody who may see it is told."""
         asked = approvals.AskProposal(by=await self.member(by), proposal=ProposalId(UUID(proposal)))
         return (await rpc.ask(self.nc, approvals.PROPOSAL, asked, approvals.ProposalView, seconds=20)).pages
+
+    async def embedded(self, seconds: float = QUIET_SECONDS) -> None:
+        """Wait until every page that was ever proposed can be found by meaning."""
+        rows = await self.rows("select distinct body_id from approvals.drafts where brain = $1")
+        asked = AskVectors(bodies=tuple(ContentId(row["body_id"]) for row in rows), wait=5.0)
+        async with asyncio.timeout(seconds):
+            while (await rpc.ask(self.nc, VECTORS, asked, Vectors, seconds=10)).missing:
+                continue
 
     async def member(self, name: str) -> PrincipalId:
         """The id of an active member."""

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from houses import House
 
+LINES: list[str] = []
+"""What stories tell about what they saw; it stands at the end of the run, whether it passed or not."""
+
 
 def join(house: House, name: str, tier: str = "employee", role: str = "member") -> None:
     """A person who is signed in on this machine."""

@@ -1,25 +1,21 @@
-"""Lines that stories tell about what they saw; they stand at the end of the run, whether it passed or not."""
+"""Lines that stories tell stand at the end of the run."""
 
 from collections.abc import Callable
 
 import pytest
 
-LINES = pytest.StashKey[list[str]]()
-
-Tell = Callable[[str], None]
+import story
 
 
 @pytest.fixture(name="tell")
-def told_at_the_end(request: pytest.FixtureRequest) -> Tell:
+def told_at_the_end() -> Callable[[str], None]:
     """Say a line about this test in the summary of the run."""
-    lines = request.config.stash.setdefault(LINES, [])
-    return lines.append
+    return story.LINES.append
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the lines."""
-    lines = config.stash.get(LINES, [])
-    if lines:
+    if story.LINES:
         terminalreporter.section("what the stories saw")
-        for line in lines:
+        for line in story.LINES:
             terminalreporter.write_line(line)

@@ -146,6 +146,7 @@ async def test_one_edited_file_is_one_proposal_and_embeds_only_what_changed(
     sentence = f"Zephyrine pangolins audit the {handbook.name} ledger every second Thursday."
     edited.write_text(f"{edited.read_text()}\n## Pangolin audits\n\n{sentence}\n")
     async with inside.look(house) as within:
+        await within.embedded()
         start = await within.position("CHK")
         told = story.take_in(house, handbook.folder)
         assert (told["captures"], told["pages"]) == (1, 1)
@@ -155,6 +156,7 @@ async def test_one_edited_file_is_one_proposal_and_embeds_only_what_changed(
         async with reading.reader(house, alice) as reader:
             assert sentence not in await reader.words("search", query=sentence)
             story.approve(house, proposal)
+            await within.embedded()
             await within.settled()
             said = [_embedded(stored.body) for stored in await within.messages("CHK", start)]
             (row,) = await within.rows(
@@ -194,9 +196,10 @@ async def test_a_stranger_gets_nothing_not_even_a_count(
 
 async def test_a_revocation_counts_on_the_next_request(house: House, handbook: Handbook, mallory: str) -> None:
     page = handbook.pages[0]
-    async with reading.reader(house, mallory) as reader:
+    async with inside.look(house) as within, reading.reader(house, mallory) as reader:
         for _ in range(3):
             story.grant(house, "mallory", "read", page.path)
+            await within.settled()  # what widens sight may take a moment; what narrows it may not
             assert page.path in await reader.paths(page.title)
             assert (await reader.page(page.path))["title"] == page.title
             story.revoke(house, "mallory", "read", page.path)
@@ -227,6 +230,8 @@ async def test_what_is_for_hr_is_not_there_for_an_employee(house: House, tmp_pat
             assert _without_ids(existing, path) == _without_ids(missing, "no/such/page.md")
         assert named not in await above.paths("Quokka merger plan")  # a grant on ** does not reach it
         story.grant(house, "alice", "read", named)
+        async with inside.look(house) as within:
+            await within.settled()
         assert named in await above.paths("Quokka merger plan")
 
 
