@@ -1,4 +1,5 @@
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -45,6 +46,24 @@ def test_a_ring_that_others_can_read_is_not_used(tmp_path: Path, mode: int) -> N
     path.chmod(mode)
     with pytest.raises(BadKeyRing, match="600"):
         KeyRing.load(path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can own a file that another process reads")
+@pytest.mark.parametrize(("mode", "read"), [(0o440, True), (0o444, False), (0o460, False), (0o640, False)])
+def test_a_ring_that_a_cluster_mounts_may_be_read_by_its_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, read: bool
+) -> None:
+    path = tmp_path / "keyring.json"
+    KeyRing.create(path)
+    path.chmod(mode)
+    with pytest.raises(BadKeyRing, match="600"):
+        KeyRing.load(path)  # as root itself, to whom the file belongs
+    monkeypatch.setattr(os, "geteuid", lambda: 10_001)
+    if read:
+        assert KeyRing.load(path).version == 1
+    else:
+        with pytest.raises(BadKeyRing, match="600"):
+            KeyRing.load(path)
 
 
 @pytest.mark.parametrize(
