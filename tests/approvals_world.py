@@ -17,6 +17,7 @@ from approvals.commands.building import Building
 from approvals.commands.deciding import Deciding
 from approvals.commands.submitting import Submissions
 from approvals.desk import Desk
+from approvals.ledger.projector import NAME as LEDGER
 from approvals.settings import Settings
 from chassis import postgres
 from chassis.postgres import Pool, transaction
@@ -35,6 +36,8 @@ from eventlog.log import Append
 from eventlog.projector import Projector
 from ledgers import Ledger
 from servers import Database
+
+TABLES = ("proposals", "drafts", "builds", "votes", "pages", "gates")
 
 
 def page_text(title: str, text: str = "It is so.", *, owner: str = "alice", more: str = "") -> bytes:
@@ -57,6 +60,7 @@ class World:
     settings: Settings
     followers: list[Follower]
     alice: PrincipalId = field(default_factory=lambda: PrincipalId(uuid4()))
+    tasks: "dict[str, asyncio.Task[None]]" = field(default_factory=dict)
 
     @property
     def brain(self) -> BrainId:
@@ -188,10 +192,30 @@ class World:
 
     async def rows(self) -> dict[str, list[dict[str, object]]]:
         """Everything that the fold holds of this brain."""
-        tables = ("proposals", "drafts", "builds", "votes", "pages", "gates")
         async with transaction(self.desk.pool, self.brain) as db:
-            found = {table: await db.fetch(f"select * from {table} order by 1, 2, 3") for table in tables}
+            found = {table: await db.fetch(f"select * from {table} order by 1, 2, 3") for table in TABLES}
         return {table: [dict(row) for row in rows] for table, rows in found.items()}
+
+    def run(self, follower: Follower) -> None:
+        self.tasks[follower.name] = asyncio.create_task(follower.run())
+
+    async def stop(self, name: str) -> None:
+        """End a projection as a crash would: nothing is tidied."""
+        task = self.tasks.pop(name)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    async def rebuild(self, position: int) -> None:
+        """Forget the fold and make it again from the log, by a projector that has read nothing yet."""
+        await self.stop(LEDGER)
+        async with transaction(self.desk.pool, self.brain) as db:
+            for table in TABLES:
+                await db.execute(f"delete from {table}")
+            await db.execute("update checkpoints set position = 0, fact_id = '' where projection = $1", LEDGER)
+        fresh = app.desk_of(self.settings, self.nc, self.desk.pool)
+        (follower,) = [each for each in projectors(fresh, self.ledger) if each.name == LEDGER]
+        self.run(follower)
+        assert await follower.reached(position, 30), follower.trouble()
 
     async def last_of(self, subject: str) -> leader.Stored | None:
         return await leader.last(self.nc, "EVT", subject)
@@ -219,15 +243,15 @@ async def living(folder: Path, ledger: Ledger, database: Database) -> AsyncItera
     desk = app.desk_of(settings, ledger.nc, pool)
     followers: list[Follower] = projectors(desk, ledger)
     followers.append(Archiver(ledger.nc, archive, desk.brain, "EVT"))
-    tasks = [asyncio.create_task(follower.run()) for follower in followers]
     world = World(desk, ledger, database, settings, followers)
+    for follower in followers:
+        world.run(follower)
     try:
         await world.open()
         yield world
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for name in list(world.tasks):
+            await world.stop(name)
         await pool.close()
         await archive.close()
 
