@@ -60,22 +60,30 @@ class Reaction:
         """React until cancelled."""
         while True:
             try:
-                subscription = await self.nc.jetstream().pull_subscribe_bind(self.durable, self.stream)
-                await self.nc.jetstream().consumer_info(self.stream, self.durable)
-                self._trouble = ""
-                reconnects = self.nc.stats["reconnects"]
-                while self.nc.stats["reconnects"] == reconnects:
-                    try:
-                        messages = await subscription.fetch(self.batch, timeout=PATIENCE)
-                    except TimeoutError:  # the client raises its own, and at times the plain one
-                        continue
-                    finally:
-                        honour_cancellation()
-                    await self._together(messages)
+                await self._follow()
             except (nats.errors.Error, OSError, TimeoutError) as error:
                 self._trouble = f"{type(error).__name__}: {error}"
                 log.warning("reaction_interrupted", durable=self.durable, reason=self._trouble)
                 await asyncio.sleep(0.5)
+
+    async def _follow(self) -> None:
+        """React until the connection to the bus is a new one."""
+        reconnects = self.nc.stats["reconnects"]
+        subscription = await self.nc.jetstream().pull_subscribe_bind(self.durable, self.stream)
+        try:
+            await self.nc.jetstream().consumer_info(self.stream, self.durable)
+            self._trouble = ""
+            while self.nc.stats["reconnects"] == reconnects:
+                try:
+                    messages = await subscription.fetch(self.batch, timeout=PATIENCE)
+                except TimeoutError:  # the client raises its own, and at times the plain one
+                    continue
+                finally:
+                    honour_cancellation()
+                await self._together(messages)
+        finally:  # what is left of a subscription would hold up the draining of the connection
+            if self.nc.is_connected:
+                await subscription.unsubscribe()
 
     async def _together(self, messages: Sequence[Msg]) -> None:
         heard = [m for m in messages if codec.type_of(m.headers) in self.hears]
