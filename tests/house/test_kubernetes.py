@@ -1,5 +1,6 @@
 """deploy/k8s, rendered by kubectl and held against the schemas of Kubernetes: restricted, probed, without a secret."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import msgspec
 import pytest
 import yaml
 
+from contracts import gateway_api
 from house import manifests
 from house.manifests import Document, Key, Labelled, Named, Walls, Workload
 from house.repository import (
@@ -26,6 +28,20 @@ NO_SCHEMA = {"HTTPRoute"}
 """Kinds that a cluster learns from others: kubernetes-validate has no schema of them."""
 
 EXAMPLES = sorted((ROOT / "deploy" / "k8s" / "examples").glob("*.yaml"))
+
+
+class Place(msgspec.Struct):
+    type: str
+    value: str
+
+
+class Match(msgspec.Struct):
+    path: Place
+
+
+class Rule(msgspec.Struct, rename="camel"):
+    matches: list[Match]
+    backend_refs: list[Named]
 
 
 @pytest.fixture(scope="session")
@@ -167,3 +183,17 @@ def test_nobody_speaks_to_anybody_unless_it_is_said(rendered: list[Document], wo
     named = yaml.safe_dump([spec for name, spec in policies.items() if name != "deny-all"])
     assert {each.program for each in workloads if each.program not in named} == set()
     assert "ipBlock" not in named
+
+
+def test_the_route_sends_gateway_what_it_serves_and_the_web_the_rest() -> None:
+    (route,) = (each for path in EXAMPLES for each in documents(path) if each["kind"] == "HTTPRoute")
+    rules = msgspec.convert(msgspec.convert(route["spec"], Document)["rules"], list[Rule])
+    to = {match.path.value: rule.backend_refs[0].name for rule in rules for match in rule.matches}
+    assert to.pop("/") == "approvals"
+    assert set(to.values()) == {"gateway"}
+    folder = ROOT / "services" / "gateway" / "src"
+    served = {value for name, value in vars(gateway_api).items() if name.isupper() and isinstance(value, str)}
+    for path in folder.rglob("*.py"):
+        served |= set(re.findall(r'"(/[a-z][a-z0-9/_-]+)"', path.read_text(encoding="utf-8")))
+    assert served
+    assert [path for path in sorted(served) if not path.startswith(tuple(to))] == []
