@@ -18,7 +18,7 @@ from contracts.enums import Gate, Permission, PrincipalKind, Role, Tier, TokenKi
 from contracts.enums import Scope as TokenScope
 from contracts.errors import Refused
 from contracts.ids import BrainId, ContentId, GrantId, PrincipalId, TokenId, everyone
-from gateway.domain import gates, grants, members, opening, tokens
+from gateway.domain import gates, grants, groups, members, opening, tokens
 from gateway.domain.standing import Standing, Subject
 
 BRAIN = BrainId(uuid4())
@@ -127,6 +127,43 @@ def test_a_role_changes_once_and_not_beyond_the_askers_own() -> None:
         assert code(refused) == "forbidden"
 
 
+def test_a_group_has_exactly_the_members_it_was_given_last() -> None:
+    group = (groups.group_id(BRAIN, "sales"), BODY)
+    ((whose, fact),) = groups.set_members(ADA, None, (), [BOB, ADA, BOB], group)
+    assert whose == group[0]
+    assert isinstance(fact, facts.GroupChanged)
+    assert fact.members == tuple(sorted([ADA.id, BOB.id]))
+    assert groups.set_members(ADA, None, fact.members, [ADA, BOB], group) == []
+    assert gates.narrows(fact, members=[a_member("carol").id])
+    assert not gates.narrows(fact, members=[BOB.id])
+
+
+@pytest.mark.parametrize(
+    ("by", "namesake", "wanted", "reason"),
+    [
+        (BOB, None, [BOB], "forbidden"),
+        (ADA, BOB, [BOB], "name_taken"),
+        (ADA, None, [BOB, None], "no_such_member"),
+        (ADA, None, [a_member(active=False)], "no_such_member"),
+    ],
+)
+def test_a_group_of_strangers_or_by_a_stranger_is_refused(
+    by: Member, namesake: Member | None, wanted: list[Member | None], reason: str
+) -> None:
+    with pytest.raises(Refused) as refused:
+        groups.set_members(by, namesake, (), wanted, (groups.group_id(BRAIN, "sales"), BODY))
+    assert code(refused) == reason
+
+
+def test_nobody_sets_everyone_and_no_member_takes_a_groups_name() -> None:
+    with pytest.raises(Refused) as refused:
+        groups.group_id(BRAIN, "everyone")
+    assert code(refused) == "name_taken"
+    with pytest.raises(Refused) as refused:
+        members.join(ADA, None, BOB, BODY, PrincipalId(uuid4()))
+    assert code(refused) == "name_taken"
+
+
 # grants
 
 
@@ -188,7 +225,7 @@ def wanted(
 
 
 def test_a_member_issues_a_token_that_always_reads_and_carries_its_end() -> None:
-    ((whose, fact),) = tokens.issue(BOB, wanted(TokenKind.CLIENT), FRESH, NOW, 90)
+    ((whose, fact),) = tokens.issue(BOB, BOB, wanted(TokenKind.CLIENT), FRESH, NOW, 90)
     assert whose == BOB.id
     assert isinstance(fact, facts.TokenIssued)
     assert fact.scopes == (TokenScope.READ,)
@@ -211,8 +248,22 @@ def test_a_token_is_never_more_than_its_person(
     by: Member | None, asked: tuple[TokenKind, Tier, frozenset[TokenScope]], days: int, reason: str
 ) -> None:
     with pytest.raises(Refused) as refused:
-        tokens.issue(by, asked, FRESH, NOW, days)
+        tokens.issue(by, by, asked, FRESH, NOW, days)
     assert code(refused) == reason
+
+
+def test_an_admin_issues_tokens_for_services_and_for_no_other_person() -> None:
+    robot = members.person(BRAIN, "robot", Role.MEMBER, Tier.EMPLOYEE, PrincipalKind.SERVICE)
+    ((whose, _),) = tokens.issue(ADA, robot, wanted(), FRESH, NOW, None)
+    assert whose == robot.id
+    for by, holder, reason in (
+        (ADA, BOB, "no_such_member"),
+        (ADA, None, "no_such_member"),
+        (BOB, robot, "forbidden"),
+    ):
+        with pytest.raises(Refused) as refused:
+            tokens.issue(by, holder, wanted(), FRESH, NOW, None)
+        assert code(refused) == reason
 
 
 def test_a_sign_in_is_for_an_active_person_with_his_tier_and_every_scope() -> None:

@@ -1,7 +1,8 @@
 """The protocol without a server: bytes and headers in, status, bytes and headers out."""
 
 import base64
-from typing import Annotated
+import hashlib
+from typing import Annotated, cast
 from uuid import uuid4
 
 import msgspec
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types.methods import validate_server_result
+from nats.aio.client import Client
 
 from access.records import Member, Token
 from access.rule import Caller
@@ -20,6 +22,8 @@ from gateway.mcp import words
 from gateway.mcp.catalogue import Catalogue, Tool, ToolResult, taking
 from gateway.mcp.exchange import exchange
 from gateway.mcp.protocol import LEGACY, META_CAPABILITIES, META_VERSION, MODERN, SUPPORTED, Answer, Headers
+from gateway.mcp.tools import Tools
+from gateway.seen import Seen
 
 REQUEST = "req-12345678"
 JSONValue = object
@@ -271,6 +275,7 @@ async def test_an_unknown_method_is_404_on_the_modern_wire(method: str) -> None:
     [
         (modern("tools/list", "2099-01-01"), of(mcp_protocol_version="2099-01-01"), -32022),
         (modern("tools/list"), of(mcp_method="tools/list"), -32020),
+        (modern("tools/list"), of(mcp_protocol_version="2025-11-25"), -32020),
         (modern("tools/list", "2025-11-25"), modern_headers("tools/list"), -32020),
         (modern("tools/list"), of(mcp_protocol_version=MODERN), -32020),
         (modern("tools/list"), modern_headers("tools/call"), -32020),
@@ -307,6 +312,13 @@ async def test_outer_blanks_of_a_header_do_not_count_and_a_name_may_come_in_base
     for name in ("  echo\t", encoded):
         body = modern("tools/call", name="echo", arguments={"text": "hei"})
         assert (await post(body, modern_headers("tools/call", mcp_name=name))).status == 200
+
+
+def test_what_tools_say_about_themselves_changes_only_on_purpose() -> None:
+    """A description is a prompt in somebody's client: whoever changes one changes this digest with it."""
+    catalogue = Tools(cast("Client", None), Seen(), uuid4).catalogue()
+    listed = msgspec.json.encode(catalogue.visible(a_viewer()), order="sorted")
+    assert hashlib.sha256(listed).hexdigest() == "858a7e266fe2e939b991d7c572de6b3c3c44e0ff44510f4e93db84b001364111"
 
 
 # anything at all

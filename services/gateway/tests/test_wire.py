@@ -255,8 +255,12 @@ async def test_pages_of_other_sites_and_other_host_names_are_refused(house: Hous
         evil = await http.post("/api/mcp", json=rpc("ping"), headers={"origin": "https://evil.example"})
         rebound = await http.post("/api/mcp", json=rpc("ping"), headers={"host": "evil.example"})
         own = await http.post("/api/mcp", json=rpc("ping"), headers={"origin": house.web})
-    assert [evil.status_code, rebound.status_code, own.status_code] == [403, 403, 200]
+        before = await http.options("/api/mcp", headers={"origin": house.web, "authorization": ""})
+    assert [evil.status_code, rebound.status_code, own.status_code, before.status_code] == [403, 403, 200, 204]
     assert evil.headers["x-request-id"]
+    assert "access-control-allow-origin" not in evil.headers
+    assert own.headers["access-control-allow-origin"] == house.web
+    assert "mcp-name" in before.headers["access-control-allow-headers"]
 
 
 async def test_a_client_token_opens_mcp_and_no_token_but_a_sign_in_opens_the_console(house: House) -> None:

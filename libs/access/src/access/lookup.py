@@ -111,6 +111,11 @@ async def group_by_name(db: Pooled, name: str) -> PrincipalId | None:
     return None if found is None else PrincipalId(found)
 
 
+async def members_of(db: Pooled, group: PrincipalId) -> frozenset[PrincipalId]:
+    """The members that a group was given; `everyone` is given none, it is computed."""
+    return frozenset(PrincipalId(row["member"]) for row in await db.fetch(STATEMENTS.members_of_group, group))
+
+
 async def names(db: Pooled, principals: Iterable[PrincipalId]) -> dict[PrincipalId, str]:
     """The names of members and groups."""
     rows = await db.fetch(STATEMENTS.names, list(principals))

@@ -33,6 +33,9 @@ select id, kind, name, role, tier, active from members where name = $1 order by 
 -- name: group_by_name
 select id from groups where name = $1
 
+-- name: members_of_group
+select member from memberships where group_id = $1
+
 -- name: names
 select id, name from members where id = any($1::uuid[])
 union all

@@ -18,6 +18,7 @@ MEMBERS = "/api/v1/members"  # GET -> MemberLines
 MEMBER_ADD = "/api/v1/members/add"  # POST NewMember -> gateway_messages.MemberAdded
 MEMBER_REMOVE = "/api/v1/members/remove"  # POST MemberName -> replies.Accepted
 MEMBER_ROLE = "/api/v1/members/role"  # POST MemberRole -> replies.Accepted
+GROUP_SET = "/api/v1/groups/set"  # POST Group -> gateway_messages.GroupSet
 GRANTS = "/api/v1/grants"  # GET GrantsOf -> GrantLines
 GRANT_ADD = "/api/v1/grants/add"  # POST GrantText -> gateway_messages.GrantMade
 GRANT_REVOKE = "/api/v1/grants/revoke"  # POST GrantText -> replies.Accepted
@@ -78,6 +79,14 @@ class MemberRole(msgspec.Struct, frozen=True, kw_only=True):
     command: CommandId | None = None
 
 
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """`members`: the names of all its members from now on."""
+
+    name: str
+    members: tuple[str, ...]
+    command: CommandId | None = None
+
+
 class GrantsOf(msgspec.Struct, frozen=True, kw_only=True):
     """A member's or group's name; "" is the asker. Others' grants are for admins."""
 
@@ -120,12 +129,13 @@ class TokenLines(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewToken(msgspec.Struct, frozen=True, kw_only=True):
-    """A token for the asker. `days` None: it does not expire."""
+    """A token for the asker, or an admin's for the service of that name. `days` None: it does not expire."""
 
     tier: Tier
     scopes: tuple[Scope, ...] = (Scope.READ,)
     kind: TokenKind = TokenKind.PERSON
     days: int | None = 90
+    service: str = ""
     command: CommandId | None = None
 
 

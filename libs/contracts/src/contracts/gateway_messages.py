@@ -11,6 +11,7 @@ OPEN_BRAIN = "cmd.gateway.open_brain"
 ADD_MEMBER = "cmd.gateway.add_member"
 REMOVE_MEMBER = "cmd.gateway.remove_member"
 CHANGE_ROLE = "cmd.gateway.change_role"
+SET_GROUP = "cmd.gateway.set_group"
 GRANT = "cmd.gateway.grant"
 REVOKE_GRANT = "cmd.gateway.revoke_grant"
 ISSUE_TOKEN = "cmd.gateway.issue_token"  # noqa: S105 - a subject
@@ -57,6 +58,15 @@ class ChangeRole(msgspec.Struct, frozen=True, kw_only=True):
     tier: Tier
 
 
+class SetGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """A group has exactly these members from now on, by name. Needs role admin or owner."""
+
+    command: CommandId
+    by: PrincipalId
+    name: str
+    members: tuple[str, ...]
+
+
 class GrantTo(msgspec.Struct, frozen=True, kw_only=True):
     """`subject`: a member's or group's name. `scope`: `exact/path.md`, `prefix/**`, `**` or `category:name`."""
 
@@ -76,7 +86,7 @@ class RevokeFrom(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IssueToken(msgspec.Struct, frozen=True, kw_only=True):
-    """A token for oneself. `tier` is never above the person's own."""
+    """A token for oneself, or an admin's for the `service` of that name. `tier` is never above its principal's own."""
 
     command: CommandId
     by: PrincipalId
@@ -84,6 +94,7 @@ class IssueToken(msgspec.Struct, frozen=True, kw_only=True):
     tier: Tier
     scopes: tuple[Scope, ...]
     days: int | None = 90
+    service: str = ""
 
 
 class RevokeToken(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,6 +123,12 @@ class Issued(msgspec.Struct, frozen=True, kw_only=True):
 
 class MemberAdded(msgspec.Struct, frozen=True, kw_only=True):
     member: PrincipalId
+    position: int
+    archived: bool
+
+
+class GroupSet(msgspec.Struct, frozen=True, kw_only=True):
+    group: PrincipalId
     position: int
     archived: bool
 

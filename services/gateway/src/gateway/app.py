@@ -117,6 +117,7 @@ async def _serving(parts: _Parts, projected: Projected) -> AsyncIterator[None]:
         ],
         settings.public_url,
         settings.web_url,
+        settings.http_port,
     )
     await server.start()
     try:

@@ -30,6 +30,7 @@ def listen(
     server.route(messages.ADD_MEMBER, messages.AddMember, membership.add_member)
     server.route(messages.REMOVE_MEMBER, messages.RemoveMember, membership.remove_member)
     server.route(messages.CHANGE_ROLE, messages.ChangeRole, membership.change_role)
+    server.route(messages.SET_GROUP, messages.SetGroup, membership.set_group)
     server.route(messages.GRANT, messages.GrantTo, membership.grant)
     server.route(messages.REVOKE_GRANT, messages.RevokeFrom, membership.revoke)
     server.route(messages.ISSUE_TOKEN, messages.IssueToken, tokens.issue)

@@ -1,5 +1,6 @@
 """How a decision about access becomes facts: on what was folded, with its gates, acknowledged after the archive."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -62,6 +63,7 @@ class AccessLedger:
         self._log = log
         self._projected = projected
         self._archived = archived
+        self._one_at_a_time = asyncio.Lock()
 
     async def decide(
         self, command: CommandId, actor: PrincipalId, decision: Callable[[Pooled], Awaitable[Change]]
@@ -85,10 +87,10 @@ class AccessLedger:
                 expected = await lookup.positions(db, {subject for subject, _ in facts})
             return Append(command, actor, self._correlation(), facts, {**expected, gate: stood})
 
-        position = await transact(load, lambda append: append, self._log, catch_up=self._catch_up) or stood
-        archived = await self._archived.wait("EVT", position)
-        await self._projected.reached(position, PATIENCE)
-        return Landed(position, archived)
+        async with self._one_at_a_time:  # all of them expect the same gate, so they would only conflict
+            position = await transact(load, lambda append: append, self._log, catch_up=self._catch_up) or stood
+            await self._projected.reached(position, PATIENCE)
+        return Landed(position, await self._archived.wait("EVT", position))
 
     async def _catch_up(self, last: int) -> None:
         moved = await fence.gate(self._nc, self._brain, Gate.ACCESS)

@@ -22,7 +22,7 @@ from contracts.ids import (
     service_principal,
 )
 from contracts.replies import Accepted
-from gateway.domain import gates, grants, members, opening
+from gateway.domain import gates, grants, groups, members, opening
 from gateway.domain.standing import RANKS, Said, Standing, Subject, administrator
 from gateway.ledger import AccessLedger, Change
 
@@ -65,7 +65,8 @@ class Membership:
 
         async def decision(db: Pooled) -> Change:
             by, before = await lookup.member(db, asked.by), await lookup.member(db, joining.id)
-            return self._change(members.join(by, before, joining, profile), joining.id)
+            namesake = await lookup.group_by_name(db, asked.name)
+            return self._change(members.join(by, before, joining, profile, namesake), joining.id)
 
         landed = await self._ledger.decide(asked.command, asked.by, decision)
         return messages.MemberAdded(member=joining.id, position=landed.position, archived=landed.archived)
@@ -91,6 +92,23 @@ class Membership:
 
         landed = await self._ledger.decide(asked.command, asked.by, decision)
         return Accepted(landed.position, landed.archived)
+
+    async def set_group(self, asked: messages.SetGroup) -> messages.GroupSet:
+        """Let a group have exactly these members."""
+        group = groups.group_id(self._brain, asked.name)
+        await self._asker_may_administer(asked.by)
+        profile = (await self._keep(asked.command, {"profile": (_named(asked.name), Slot.NAME)}))["profile"]
+
+        async def decision(db: Pooled) -> Change:
+            by, namesake = await lookup.member(db, asked.by), await lookup.member_by_name(db, asked.name)
+            wanted = [await lookup.member_by_name(db, name) for name in asked.members]
+            before = await lookup.members_of(db, group)
+            said = groups.set_members(by, namesake, before, wanted, (group, profile))
+            narrowing = any(gates.narrows(fact, members=before) for _, fact in said)
+            return Change(self._histories(said), group, narrowing)
+
+        landed = await self._ledger.decide(asked.command, asked.by, decision)
+        return messages.GroupSet(group=group, position=landed.position, archived=landed.archived)
 
     async def grant(self, asked: messages.GrantTo) -> messages.GrantMade:
         """Give a permission on a scope to a member or group."""
@@ -127,7 +145,10 @@ class Membership:
     def _change(self, said: list[Said], cause: PrincipalId, before: Member | None = None) -> Change:
         role, tier = (None, None) if before is None else (before.role, before.tier)
         narrowing = any(gates.narrows(fact, role, tier) for _, fact in said)
-        return Change([(subjects.access(self._brain, whose), fact) for whose, fact in said], cause, narrowing)
+        return Change(self._histories(said), cause, narrowing)
+
+    def _histories(self, said: list[Said]) -> list[tuple[str, msgspec.Struct]]:
+        return [(subjects.access(self._brain, whose), fact) for whose, fact in said]
 
     async def _asker_may_administer(self, by: PrincipalId) -> None:
         """Refuse early, before a text of the asker is stored."""

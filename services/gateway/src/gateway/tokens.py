@@ -35,11 +35,13 @@ class Tokens:
         self._clock = clock
 
     async def issue(self, asked: messages.IssueToken) -> messages.Issued:
-        """A token for the asker himself."""
+        """A token for the asker himself, or for a service."""
         wanted = (asked.kind, asked.tier, frozenset(asked.scopes))
 
         async def said(db: Pooled, fresh: tuple[TokenId, str], now: datetime) -> list[Said]:
-            return tokens.issue(await lookup.member(db, asked.by), wanted, fresh, now, asked.days)
+            by = await lookup.member(db, asked.by)
+            holder = await lookup.member_by_name(db, asked.service) if asked.service else by
+            return tokens.issue(by, holder, wanted, fresh, now, asked.days)
 
         return await self._issue(asked.command, asked.by, said)
 

@@ -34,14 +34,21 @@ def check_name(name: str) -> None:
         raise Refused("name_taken", "A group has this name.", "name", "Choose another name.")
 
 
-def join(by: Member | None, before: Member | None, joining: Member, profile: ContentRef) -> list[Said]:
-    """Add a member. The same member asked for again is already there; a name that was ever used stays taken."""
+def join(
+    by: Member | None, before: Member | None, joining: Member, profile: ContentRef, namesake: PrincipalId | None = None
+) -> list[Said]:
+    """Add a member. The same member asked for again is already there; a name that was ever used stays taken.
+
+    `namesake`: a group of that name.
+    """
     asker = administrator(by)
     not_above(asker, joining.role)
     if before == joining:
         return []
     if before is not None:
         raise Refused("name_taken", "A member has or had this name.", "name", "Choose another name.")
+    if namesake is not None:
+        raise Refused("name_taken", "A group has this name.", "name", "Choose another name.")
     return [(joining.id, joined(joining, profile))]
 
 

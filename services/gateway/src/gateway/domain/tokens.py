@@ -8,7 +8,7 @@ from contracts.access_facts import TokenIssued, TokenRevoked
 from contracts.enums import PrincipalKind, Role, Scope, Tier, TokenKind
 from contracts.errors import Refused
 from contracts.ids import TokenId
-from gateway.domain.standing import RANKS, Said
+from gateway.domain.standing import RANKS, Said, administrator
 
 LONGEST_DAYS = 365
 SIGN_IN_DAYS = 90
@@ -17,30 +17,45 @@ SIGN_IN_DAYS = 90
 
 def issue(
     by: Member | None,
+    holder: Member | None,
     wanted: tuple[TokenKind, Tier, frozenset[Scope]],
     fresh: tuple[TokenId, str],
     now: datetime,
     days: int | None,
 ) -> list[Said]:
-    """A token for oneself. `fresh`: its id and the SHA-256 (hex) of its secret. Reading belongs to every token."""
+    """A token for oneself, or by an admin for a service: a person's token is issued by that person alone.
+
+    `fresh`: its id and the SHA-256 (hex) of its secret. Reading belongs to every token.
+    """
     if by is None or not by.active:
         raise Refused("not_a_member", "You are not an active member of this brain.", "by", "Ask an admin to add you.")
+    bearer = by if holder == by else _service(by, holder)
     kind, tier, scopes = wanted
     if kind is TokenKind.SIGNIN:
         raise Refused(
             "kind_refused", "A sign-in is not issued as a token.", "kind", "Use `brain signin` on the console."
         )
-    if lower_tier(tier, by.tier) is not tier:
+    if lower_tier(tier, bearer.tier) is not tier:
         raise Refused(
             "tier_too_low",
-            "A token's tier is never above its person's.",
+            "A token's tier is never above its principal's.",
             "tier",
-            f"Ask for {by.tier.value} or lower.",
+            f"Ask for {bearer.tier.value} or lower.",
         )
     if days is not None and not 1 <= days <= LONGEST_DAYS:
         raise Refused("days_out_of_range", "A token lasts 1 to 365 days.", "days", "Choose a number in that range.")
     expires = None if days is None else now + timedelta(days=days)
-    return [_issued(by, kind, tier, scopes | {Scope.READ}, fresh, expires)]
+    return [_issued(bearer, kind, tier, scopes | {Scope.READ}, fresh, expires)]
+
+
+def _service(by: Member, holder: Member | None) -> Member:
+    administrator(by)
+    if holder is None or not holder.active or holder.kind is not PrincipalKind.SERVICE:
+        raise Refused(
+            "no_such_member", "No active service has this name; a person's token is issued by that person.", "service",
+            "Name a service, or let the person issue it.",
+        )  # fmt: skip
+    return holder
 
 
 def sign_in(member: Member | None, fresh: tuple[TokenId, str], now: datetime) -> list[Said]:

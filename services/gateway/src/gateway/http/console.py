@@ -55,6 +55,7 @@ class Console:
             routes.writes(api.MEMBER_ADD, api.NewMember, self.add_member),
             routes.writes(api.MEMBER_REMOVE, api.MemberName, self.remove_member),
             routes.writes(api.MEMBER_ROLE, api.MemberRole, self.change_role),
+            routes.writes(api.GROUP_SET, api.Group, self.set_group),
             routes.reads(api.GRANTS, api.GrantsOf, self.grants),
             routes.writes(api.GRANT_ADD, api.GrantText, self.grant),
             routes.writes(api.GRANT_REVOKE, api.GrantText, self.revoke_grant),
@@ -117,6 +118,14 @@ class Console:
                 name=asked.name,
                 role=asked.role,
                 tier=asked.tier,
+            )
+        )
+
+    async def set_group(self, viewer: Viewer, asked: gateway_api.Group) -> gateway_messages.GroupSet:
+        """Let a group have exactly these members."""
+        return await self._membership.set_group(
+            gateway_messages.SetGroup(
+                command=self._command(asked.command), by=viewer.member.id, name=asked.name, members=asked.members
             )
         )
 
@@ -184,7 +193,7 @@ class Console:
         )
 
     async def issue_token(self, viewer: Viewer, asked: gateway_api.NewToken) -> gateway_messages.Issued:
-        """A token for oneself; its secret is in this reply and nowhere else."""
+        """A token for oneself or a service; its secret is in this reply and nowhere else."""
         return await self._tokens.issue(
             gateway_messages.IssueToken(
                 command=self._command(asked.command),
@@ -193,6 +202,7 @@ class Console:
                 tier=asked.tier,
                 scopes=asked.scopes,
                 days=asked.days,
+                service=asked.service,
             )
         )
 

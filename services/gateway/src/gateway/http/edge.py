@@ -17,6 +17,15 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[..., Awaitable[None]]
 
 REQUEST_ID = "x-request-id"
+_READABLE = (
+    (b"access-control-expose-headers", b"www-authenticate, mcp-protocol-version, x-request-id, retry-after"),
+    (b"vary", b"origin"),
+)
+_PREFLIGHT = (
+    (b"access-control-allow-methods", b"POST"),
+    (b"access-control-allow-headers", b"authorization, content-type, mcp-protocol-version, mcp-method, mcp-name"),
+    (b"access-control-max-age", b"600"),
+)
 _SPAN = "gateway.serve_request"
 _SANE = re.compile(r"[A-Za-z0-9-]{8,64}")
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -28,16 +37,13 @@ _SECURITY = (
 
 
 class Edge:
-    """Wraps the application. `public_url` and `web_url` say which hosts and origins are ours."""
+    """Wraps the application. `public_url` and `web_url` say which hosts and origins are ours; `port` is listened on."""
 
-    def __init__(self, inner: App, public_url: str, web_url: str) -> None:
+    def __init__(self, inner: App, public_url: str, web_url: str, port: int) -> None:
         self._inner = inner
-        public = urlsplit(public_url)
-        port = f":{public.port}" if public.port else ""
-        self._hosts = {public.netloc.lower(), *(f"{host}{port}" for host in _LOOPBACK)}
-        self._origins = {origin_of(public_url), origin_of(web_url)} | {
-            f"{public.scheme}://{host}{port}" for host in _LOOPBACK
-        }
+        here = {f"{host}:{port}" for host in _LOOPBACK}
+        self._hosts = {urlsplit(public_url).netloc.lower(), *here}
+        self._origins = {origin_of(public_url), origin_of(web_url), *(f"http://{host}" for host in here)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, inside a span and with its id in every log line and header."""
@@ -48,11 +54,12 @@ class Edge:
         given = headers.get(REQUEST_ID, "")
         request_id = given if _SANE.fullmatch(given) else uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
+        shared: tuple[tuple[bytes, bytes], ...] = ()
 
         async def send_with_id(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 kept = [pair for pair in message.get("headers", []) if pair[0].lower() != REQUEST_ID.encode()]
-                message["headers"] = [*kept, (REQUEST_ID.encode(), request_id.encode()), *_SECURITY]
+                message["headers"] = [*kept, (REQUEST_ID.encode(), request_id.encode()), *_SECURITY, *shared]
                 span.set_attribute("http.response.status_code", message["status"])
             await send(message)
 
@@ -67,6 +74,12 @@ class Edge:
             refusal = self._foreign(headers)
             if refusal:
                 await plain(send_with_id, 403, refusal)
+                return
+            if "origin" in headers:
+                shared = ((b"access-control-allow-origin", headers["origin"].encode("latin-1")), *_READABLE)
+            if scope["method"] == "OPTIONS":
+                await send_with_id({"type": "http.response.start", "status": 204, "headers": list(_PREFLIGHT)})
+                await send_with_id({"type": "http.response.body", "body": b""})
                 return
             await self._inner(scope, receive, send_with_id)
 

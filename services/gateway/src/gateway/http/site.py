@@ -8,7 +8,7 @@ from gateway.http.routes import on_framework_error
 from gateway.mcp.protocol import BODY_LIMIT
 
 
-def site(handlers: list[ASGIRouteHandler | HTTPRouteHandler], public_url: str, web_url: str) -> App:
+def site(handlers: list[ASGIRouteHandler | HTTPRouteHandler], public_url: str, web_url: str, port: int) -> App:
     """Every route behind the edge. Bodies are bounded; the framework publishes nothing of its own."""
     inner = Litestar(
         route_handlers=handlers,
@@ -17,4 +17,4 @@ def site(handlers: list[ASGIRouteHandler | HTTPRouteHandler], public_url: str, w
         openapi_config=None,
         logging_config=None,
     )
-    return Edge(inner, public_url, web_url)
+    return Edge(inner, public_url, web_url, port)

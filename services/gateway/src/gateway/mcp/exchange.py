@@ -143,6 +143,8 @@ def _check_revision(message: Message, headers: Headers) -> bool:
         extra: dict[str, JSON] = {"supported": list(SUPPORTED), "requested": asked}
         raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", extra, status=400)
     if asked != MODERN:
+        if claimed not in (None, asked):
+            raise RpcError(HEADER_MISMATCH, "MCP-Protocol-Version does not match the request's _meta", status=400)
         return False
     _check_names(message, headers)
     if not message.expects_answer:
