@@ -13,7 +13,7 @@ from nats.aio.client import Client
 from brain import signins
 from brain.stack import programs
 from brain.stack.home import Home, Ports, first_port, runs
-from chassis import log, nats, rpc
+from chassis import asking, log, nats
 from contracts.errors import Unavailable
 from contracts.gateway_messages import OPEN_BRAIN, SIGN_IN, Issued, MemberAdded, OpenBrain, SignIn
 from contracts.ids import CommandId, derived
@@ -28,7 +28,7 @@ def ask(home: Home, subject: str, request: msgspec.Struct, shape: type[T], *, se
 
 async def _ask(home: Home, subject: str, request: msgspec.Struct, shape: type[T], seconds: float) -> T:
     async with bus(home) as client:
-        return await rpc.ask(client, subject, request, shape, seconds=seconds)
+        return await asking.ask(client, subject, request, shape, seconds=seconds)
 
 
 @asynccontextmanager

@@ -1,14 +1,16 @@
 """The bus: how every process connects to NATS, and what it demands of the server."""
 
 from collections.abc import Awaitable, Callable
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import nats
-from faststream.nats import NatsBroker
 from nats.aio.client import Client
 
 from chassis import log
 from chassis.settings import Secret
+
+if TYPE_CHECKING:
+    from faststream.nats import NatsBroker
 
 OLDEST = (2, 14, 6)
 """Older servers drop expectations and atomic batches silently, or have known holes (reliability)."""
@@ -74,8 +76,10 @@ async def connect(url: Secret, service: str) -> Client:
     return await nats.connect(url.reveal(), **options(service))
 
 
-def broker(url: Secret, service: str) -> NatsBroker:
+def broker(url: Secret, service: str) -> "NatsBroker":
     """What serves requests. It takes raw bytes: our own decoders are strict, the framework's are not."""
+    from faststream.nats import NatsBroker  # noqa: PLC0415 - a second of imports that the console does without
+
     return NatsBroker(url.reveal(), apply_types=False, logger=None, graceful_timeout=10.0, **options(service))
 
 

@@ -1,54 +1,28 @@
 """Commands and queries: request and reply over NATS, served through FastStream by a queue group a service."""
 
 from collections.abc import Awaitable, Callable
-from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TypeVar
 from uuid import uuid4
 
 import msgspec
 import structlog
 from faststream.nats import NatsBroker, NatsMessage, NatsResponse
-from nats import errors
 from nats.aio.client import Client
 from opentelemetry.trace import SpanKind
 
 from chassis import log, metrics, postgres, telemetry
+from chassis.asking import ACTOR_HEADER, CURRENT, REQUEST_HEADER, Call, ask, current, enter
 from contracts import replies
 from contracts.errors import Refused, Unavailable
 
-REQUEST_HEADER = "Brain-Request"
-ACTOR_HEADER = "Brain-Actor"
+__all__ = ["Call", "Present", "RollCall", "Server", "ask", "current", "enter", "internal", "roll_call"]
+
 _WORKERS = 64  # requests of one subject at work at a time; more wait in the queue
-_BUSY = (errors.TimeoutError, errors.NoRespondersError, errors.OutboundBufferLimitError, errors.ConnectionClosedError)
 
 Q = TypeVar("Q", bound=msgspec.Struct)
-R = TypeVar("R")
 
 _LOG = log.get(part="rpc")
 _SERVED = metrics.counter("rpc_requests_total", "requests served", "subject", "outcome")
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """Who asks (a principal's id, or empty for the service itself) and the id that follows the request everywhere."""
-
-    request: str
-    actor: str = ""
-
-
-_CURRENT: ContextVar[Call | None] = ContextVar("call", default=None)
-
-
-def current() -> Call:
-    """The call being served, or a new one outside any."""
-    return _CURRENT.get() or Call(uuid4().hex)
-
-
-def enter(call: Call) -> None:
-    """Make `call` the current one of this task: what it asks of others carries the same request id."""
-    _CURRENT.set(call)
-    structlog.contextvars.bind_contextvars(request=call.request)
 
 
 class RollCall(msgspec.Struct, frozen=True):
@@ -88,11 +62,11 @@ class Server:
             headers = {name: str(value) for name, value in message.headers.items()}
             call = Call(headers.get(REQUEST_HEADER) or uuid4().hex, headers.get(ACTOR_HEADER, ""))
             with structlog.contextvars.bound_contextvars(request=call.request):
-                token = _CURRENT.set(call)
+                token = CURRENT.set(call)
                 try:
                     body = await self._serve(subject, headers, lambda: decoder.decode(message.body), serve)
                 finally:
-                    _CURRENT.reset(token)
+                    CURRENT.reset(token)
             return NatsResponse(body)
 
         self.broker.subscriber(subject, queue=self.service, max_workers=_WORKERS, decoder=_whole)(answer)
@@ -155,25 +129,6 @@ class Server:
 def internal(request: str) -> Refused:
     """The refusal for a fault of ours: it says nothing but the id under which the logs tell more."""
     return Refused("internal", "Something went wrong on our side.", request, "Try again, or give this id to an admin.")
-
-
-async def ask(
-    client: Client, subject: str, request: msgspec.Struct, shape: type[R], *, seconds: float = 5.0, actor: str = ""
-) -> R:
-    """Ask a service. Raises the `Refused` or `Unavailable` it answers with, or `Unavailable` without an answer in time.
-
-    An `Unavailable` command may have been carried out all the same: ask again with the same command id.
-    """
-    call = current()
-    headers = {REQUEST_HEADER: call.request, ACTOR_HEADER: actor or call.actor}
-    name = subject.split(".", 1)[1]
-    with telemetry.span(f"ask {name}", kind=SpanKind.CLIENT, attributes={"messaging.destination.name": subject}):
-        carried = telemetry.inject({key: value for key, value in headers.items() if value})
-        try:
-            reply = await client.request(subject, msgspec.json.encode(request), timeout=seconds, headers=carried)
-        except (TimeoutError, *_BUSY) as error:
-            raise Unavailable(f"{name.split('.')[0]} does not answer") from error
-        return replies.read(reply.data, shape)
 
 
 async def _whole(message: NatsMessage) -> NatsMessage:

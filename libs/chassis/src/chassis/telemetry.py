@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 from opentelemetry import trace
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor, SpanExporter, SpanExportResult
@@ -36,6 +35,8 @@ def configure(service: str, otlp: str = "", trace_file: Path | None = None) -> N
     """
     provider = TracerProvider(resource=Resource.create({"service.name": service}), shutdown_on_exit=False)
     if otlp:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 - seldom used
+
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=otlp.rstrip("/") + "/v1/traces")))
     if trace_file is not None:
         provider.add_span_processor(SimpleSpanProcessor(TraceFile(service, trace_file)))
