@@ -14,7 +14,7 @@ from chassis import rpc
 from chassis.postgres import Pool, Pooled, transaction
 from contracts import subjects
 from contracts.enums import Gate
-from contracts.errors import Unavailable
+from contracts.errors import Refused, Unavailable
 from contracts.ids import BrainId, CommandId, PrincipalId, derived
 from eventlog import fence
 from eventlog.archive import Archived
@@ -71,7 +71,7 @@ class AccessLedger:
         """Append what `decision` makes of the rows it reads, and wait until the archive and this service have it.
 
         Where nothing had to be said, the position is that of the last change of access. Raises what the decision
-        raises, and `Unavailable`.
+        raises, once it stands on everything that the log has, and `Unavailable`.
         """
         gate = subjects.gate(self._brain, Gate.ACCESS)
         stood = 0
@@ -87,8 +87,15 @@ class AccessLedger:
                 expected = await lookup.positions(db, {subject for subject, _ in facts})
             return Append(command, actor, self._correlation(), facts, {**expected, gate: stood})
 
+        async def say() -> int:
+            return await transact(load, lambda append: append, self._log, catch_up=self._catch_up) or stood
+
         async with self._one_at_a_time:  # all of them expect the same gate, so they would only conflict
-            position = await transact(load, lambda append: append, self._log, catch_up=self._catch_up) or stood
+            try:
+                position = await say()
+            except Refused:
+                await self._catch_up(0)
+                position = await say()
             await self._projected.reached(position, PATIENCE)
         return Landed(position, await self._archived.wait("EVT", position))
 
