@@ -68,11 +68,11 @@ class Load:
     stranger: str
     pages: list[Page] = field(default_factory=list)
     unknown: int = 0
-    begun: dict[CommandId, float] = field(default_factory=dict)
     answered: list[tuple[float, float]] = field(default_factory=list)
     reads: Counter[str] = field(default_factory=Counter)
     probes: Counter[str] = field(default_factory=Counter)
     leaks: list[str] = field(default_factory=list)
+    run: str = field(default_factory=lambda: uuid4().hex[:8])
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -105,7 +105,7 @@ class Load:
         for turn in itertools.count():
             if self._stop.is_set():
                 return
-            page = Page(f"load/w{number}-{turn}.md", CommandId(uuid4()), CommandId(uuid4()))
+            page = Page(f"load/{self.run}/w{number}-{turn}.md", CommandId(uuid4()), CommandId(uuid4()))
             self.pages.append(page)
             await self.propose(page)
             await self.approve(page)
@@ -180,11 +180,11 @@ class Load:
             for turn in itertools.count():
                 if self._stop.is_set():
                     return
-                path = self.pages[turn % len(self.pages)].path if self.pages else "load/w0-0.md"
+                path = self.pages[turn % len(self.pages)].path if self.pages else "load/page.md"
                 for tool, asked in (("search", {"query": CANARY}), ("read_page", {"path": path})):
                     outcome, said = await _ask(http, tool, **asked)
                     self.probes[outcome] += 1
-                    if CANARY in said or "load/w" in said or '"revision"' in said:
+                    if CANARY in said or "load/" in said or '"revision"' in said:
                         self.leaks.append(said)
 
     def _client(self, token: str) -> httpx2.AsyncClient:

@@ -12,8 +12,10 @@ LINES: list[str] = []
 
 def join(house: House, name: str, tier: str = "employee", role: str = "member") -> None:
     """A person who is signed in on this machine."""
-    assert house.command("member", "add", name, "--role", role, "--tier", tier).code == 0
-    assert house.command("signin", name).code == 0
+    added = house.command("member", "add", name, "--role", role, "--tier", tier)
+    assert added.code == 0, added.result
+    signed = house.command("signin", name)
+    assert signed.code == 0, signed.result
 
 
 def grant(house: House, subject: str, permission: str, scope: str) -> None:
