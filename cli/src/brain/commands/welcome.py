@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import UUID
 
 import click
+import msgspec
 
 from brain import api, console, folder, output
 from brain.commands.importing import take_in
@@ -38,8 +39,8 @@ def welcome(*, sample: bool, person: str, as_json: bool) -> None:
     mcp = f"{api.address(home)}/api/mcp"
     link = web_link(console.sign_in(home, person, link=True))
     client = (
-        f'claude mcp add --transport http company-brain {mcp} --header "Authorization: Bearer'
-        f' $({_brain(home)} token issue --as {person} --scope brain:read)"'
+        f'export BRAIN_MCP_TOKEN="$({_brain(home)} token issue --as {person} --scope brain:read)"'
+        f" && claude mcp add-json --scope user company-brain '{_server(mcp)}'"
     )
     lines = [
         "",
@@ -51,6 +52,12 @@ def welcome(*, sample: bool, person: str, as_json: bool) -> None:
         f"  {client}",
     ]
     output.show({"link": link, "mcp": mcp, "client": client}, lines, as_json=as_json)
+
+
+def _server(mcp: str) -> str:
+    """The client's entry. It names the variable, so that the token itself lands in no file."""
+    entry = {"type": "http", "url": mcp, "headers": {"Authorization": "Bearer ${BRAIN_MCP_TOKEN}"}}
+    return msgspec.json.encode(entry).decode()
 
 
 def _load(home: Home, person: str) -> None:
