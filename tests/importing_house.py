@@ -21,8 +21,8 @@ from contracts import ingest_messages as messages
 from contracts import subjects
 from contracts.content import ContentRef
 from contracts.enums import Gate, Permission, PrincipalKind, Role, Tier
-from contracts.errors import Refused
-from contracts.ids import BuildId, ContentId, GrantId, ImportId, PrincipalId, ProposalId, derived
+from contracts.errors import Refused, Unavailable
+from contracts.ids import BuildId, ContentId, GrantId, ImportId, PageId, PrincipalId, ProposalId, derived
 from contracts.replies import Accepted
 from eventlog import fence
 from eventlog.archive import Archiver
@@ -34,11 +34,15 @@ from servers import Database, free_port
 
 @dataclass
 class Approvals:
-    """Stands in approvals' place on the bus: keeps what it is asked, and refuses the paths that a test names."""
+    """Stands in approvals' place on the bus: keeps what it is asked, and refuses the paths that a test names.
+
+    A request whose name is in `silent` is carried out, but nobody hears of it.
+    """
 
     asked: list[msgspec.Struct] = field(default_factory=list)
     live: dict[str, ContentRef] = field(default_factory=dict)
     refused: dict[str, Refused] = field(default_factory=dict)
+    silent: set[str] = field(default_factory=set)
 
     @property
     def written(self) -> dict[str, approvals.PageWrite]:
@@ -60,8 +64,13 @@ class Approvals:
         server.route(approvals.LIVE_PAGES, approvals.AskLivePages, self._live)
 
     async def _accept(self, asked: msgspec.Struct) -> Accepted:
-        self.asked.append(asked)
+        self._keep(asked)
         return Accepted(1, archived=True)
+
+    def _keep(self, asked: msgspec.Struct) -> None:
+        self.asked.append(asked)
+        if type(asked).__name__ in self.silent:
+            raise Unavailable("approvals does not answer")
 
     async def _write(self, asked: approvals.WritePages) -> Accepted:
         for write in asked.writes:
@@ -70,20 +79,20 @@ class Approvals:
         return await self._accept(asked)
 
     async def _submit_build(self, asked: approvals.SubmitBuild) -> approvals.Submitted:
-        self.asked.append(asked)
+        self._keep(asked)
         return approvals.Submitted(proposal=proposal_of(asked.build), position=2, archived=True)
 
     async def _submit_page(self, asked: approvals.SubmitPage) -> approvals.Submitted:
         if asked.write.path in self.refused:
             raise self.refused[asked.write.path]
-        self.asked.append(asked)
+        self._keep(asked)
         return approvals.Submitted(proposal=ProposalId(derived(asked.command, "proposal")), position=2, archived=True)
 
     async def _live(self, asked: approvals.AskLivePages) -> approvals.LivePages:
         pages = [
-            approvals.LivePage(path=path, page=derived(asked_id, path), revision=1, body=self.live[path])
+            approvals.LivePage(path=path, page=PageId(uuid4()), revision=1, body=self.live[path])
             for path in asked.paths
-            if path in self.live and (asked_id := uuid4())
+            if path in self.live
         ]
         return approvals.LivePages(pages=tuple(pages))
 
@@ -125,8 +134,10 @@ class House:
         await self.ledger.log().append(Append(command(), member, uuid4(), said, {history: 0, gate: stands}))
         self.members[name] = member
 
-    def options(self, *, owner: str = "alice", acl: tuple[str, ...] = ()) -> messages.ImportOptions:
-        return messages.ImportOptions(source="notes", owner=owner, acl=acl)
+    def options(
+        self, *, owner: str = "alice", acl: tuple[str, ...] = (), source: str = "notes"
+    ) -> messages.ImportOptions:
+        return messages.ImportOptions(source=source, owner=owner, acl=acl)
 
     async def send(
         self,
@@ -152,11 +163,20 @@ class House:
         return import_id, told
 
     async def finish(
-        self, import_id: ImportId, *, sync: bool = False, present: tuple[str, ...] = (), by: str = "alice"
+        self,
+        import_id: ImportId,
+        *,
+        sync: bool = False,
+        present: tuple[str, ...] = (),
+        options: messages.ImportOptions | None = None,
     ) -> messages.Imported:
         """End the import."""
         asked = messages.FinishImport(
-            import_id=import_id, by=self.members[by], options=self.options(), sync=sync, present=present
+            import_id=import_id,
+            by=self.members["alice"],
+            options=options or self.options(),
+            sync=sync,
+            present=present,
         )
         return await rpc.ask(self.nc, messages.FINISH_IMPORT, asked, messages.Imported, seconds=60)
 
