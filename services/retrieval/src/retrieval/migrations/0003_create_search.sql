@@ -75,18 +75,20 @@ end;
 
 -- Arm one, BM25 (k1 1.2, b 0.75) over the postings of $1; the rarest words first, at most $2 postings in all, but
 -- always the rarest one. $3-$5: subjects, tier, domains.
-create function words_arm(text[], bigint, uuid[], text, text[])
+create function words_arm(asked_words text[], work bigint, subjects uuid[], tier text, domains text[])
 returns table (chunk bigint, number integer, score double precision) language sql stable security definer
 begin atomic
     with visible as materialized (
         select v.number from visible_pages($3, $4, $5) v
     ),
     size as materialized (
-        select s.chunks, greatest(s.words::double precision / greatest(s.chunks, 1), 1) as mean
+        select s.chunks::double precision as chunks,
+               greatest(s.words::double precision / greatest(s.chunks, 1), 1) as mean
         from sizes s where s.brain = this_brain()
     ),
     asked as materialized (
-        select r.term, ln(1 + (size.chunks - r.chunks + 0.5) / (r.chunks + 0.5)) as idf
+        select r.term, ln(1 + (size.chunks - r.chunks + 0.5::double precision) / (r.chunks + 0.5::double precision))
+                       as idf
         from (
             select t.term, t.chunks, sum(t.chunks) over (order by t.chunks, t.term) as work
             from terms t
@@ -95,8 +97,9 @@ begin atomic
         where r.work <= $2 or r.work = r.chunks
     )
     select p.chunk, p.number,
-           sum(a.idf * p.frequency * 2.2
-               / (p.frequency + 1.2 * (0.25 + 0.75 * p.length / size.mean)))::double precision
+           sum(a.idf * p.frequency * 2.2::double precision
+               / (p.frequency + 1.2::double precision
+                  * (0.25::double precision + 0.75::double precision * p.length / size.mean)))
     from asked a
     join postings p on p.brain = this_brain() and p.term = a.term
     join visible v on v.number = p.number
@@ -105,7 +108,7 @@ begin atomic
 end;
 
 -- Arm two, exact: every passage that the caller sees is compared. $1 the query's vector, $2 its model, $3 how many.
-create function vectors_exact(halfvec, text, integer, uuid[], text, text[])
+create function vectors_exact(question halfvec, made_by text, most integer, subjects uuid[], tier text, domains text[])
 returns table (chunk bigint, number integer, similarity double precision) language sql stable security definer
 begin atomic
     with visible as materialized (
@@ -120,10 +123,12 @@ begin atomic
     select n.chunk, n.number, 1 - n.distance from compared n where $1 is not null order by n.distance, n.chunk limit $3;
 end;
 
--- Arm two, approximate: the HNSW index walked until enough passages pass the predicate, then sorted.
-create function vectors_near(halfvec, text, integer, uuid[], text, text[])
+-- Arm two, approximate: the HNSW index walked until enough passages pass the predicate, then sorted. The planner takes
+-- the visible set for a few pages, whatever its size, so the other ways to the same rows are closed to it here: the sum
+-- hides the page's number from its index, and a plan that sorts everything counts as disabled.
+create function vectors_near(question halfvec, made_by text, most integer, subjects uuid[], tier text, domains text[])
 returns table (chunk bigint, number integer, similarity double precision) language sql stable security definer
-set hnsw.iterative_scan = 'relaxed_order' set hnsw.ef_search = 100
+set hnsw.iterative_scan = 'relaxed_order' set hnsw.ef_search = 100 set enable_sort = off
 begin atomic
     with near as materialized (
         select c.chunk, c.number, c.embedding <=> $1 as distance
@@ -131,7 +136,7 @@ begin atomic
         where c.brain = this_brain()
           and c.embedding is not null
           and c.model = $2
-          and c.number = any(array(select v.number from visible_pages($4, $5, $6) v))
+          and c.number + 0 = any(array(select v.number from visible_pages($4, $5, $6) v))
         order by c.embedding <=> $1
         limit $3
     )
@@ -139,7 +144,7 @@ begin atomic
 end;
 
 -- The true similarity of the passages $3, as far as the caller sees them and they have a vector.
-create function vector_scores(halfvec, text, bigint[], uuid[], text, text[])
+create function vector_scores(question halfvec, made_by text, candidates bigint[], subjects uuid[], tier text, domains text[])
 returns table (chunk bigint, similarity double precision) language sql stable security definer
 begin atomic
     with visible as materialized (
@@ -153,7 +158,7 @@ begin atomic
 end;
 
 -- The first passage of each visible page whose title is exactly $1 (folded).
-create function titled_arm(text, uuid[], text, text[])
+create function titled_arm(folded text, subjects uuid[], tier text, domains text[])
 returns table (chunk bigint, number integer) language sql stable security definer
 begin atomic
     with visible as materialized (
@@ -168,7 +173,7 @@ begin atomic
 end;
 
 -- What is said of the passages $1, as far as the caller sees them.
-create function passages(bigint[], uuid[], text, text[])
+create function passages(chosen bigint[], subjects uuid[], tier text, domains text[])
 returns table (
     chunk bigint, page uuid, path text, title text, heading text[], body text, knowledge text,
     verified_at timestamptz, review_days integer, revision integer, digest text, approver text,
@@ -188,7 +193,7 @@ begin atomic
 end;
 
 -- Visible pages by path ($1), folded title ($2) or words of either ($3); at most $4, the best first.
-create function find_pages(text, text, text[], integer, uuid[], text, text[])
+create function find_pages(at_path text, folded text, asked_words text[], most integer, subjects uuid[], tier text, domains text[])
 returns table (
     page uuid, path text, title text, type text, knowledge text, verified_at timestamptz, review_days integer
 ) language sql stable security definer
@@ -211,7 +216,7 @@ begin atomic
 end;
 
 -- The visible page at a path ($1) or of an id ($2).
-create function page_at(text, uuid, uuid[], text, text[])
+create function page_at(at_path text, id uuid, subjects uuid[], tier text, domains text[])
 returns table (
     page uuid, path text, title text, type text, owner text, access text, reach text, knowledge text, as_of date,
     revision integer, body uuid, commitment text, digest text, approver text, approved_at timestamptz,
@@ -231,7 +236,7 @@ begin atomic
 end;
 
 -- The relations of the page $1 whose both ends the caller sees.
-create function relations_of(uuid, uuid[], text, text[])
+create function relations_of(of_page uuid, subjects uuid[], tier text, domains text[])
 returns table (verb text, page uuid, path text, title text, knowledge text) language sql stable security definer
 begin atomic
     with visible as materialized (
@@ -246,7 +251,7 @@ begin atomic
 end;
 
 -- The figures of the page $1, if the caller sees it.
-create function figures_of(uuid, uuid[], text, text[])
+create function figures_of(of_page uuid, subjects uuid[], tier text, domains text[])
 returns table (name text, value text, unit text, as_of date, source text) language sql stable security definer
 begin atomic
     select f.name, f.value, f.unit, f.as_of, f.source
@@ -258,7 +263,7 @@ end;
 
 -- Which of the references $1 these subjects may open: the capture recorded last under it admits one of them. A
 -- reference that names no capture admits nobody.
-create function open_references(text[], uuid[])
+create function open_references(named text[], subjects uuid[])
 returns table (reference text) language sql stable security definer
 begin atomic
     select newest.reference
@@ -276,7 +281,7 @@ begin atomic
 end;
 
 -- How many of these bodies have not been embedded and projected whole. It tells nothing but the number.
-create function missing_vectors(uuid[]) returns bigint language sql stable security definer
+create function missing_vectors(asked uuid[]) returns bigint language sql stable security definer
 begin atomic
     select count(*)
     from unnest($1) as asked (body)
