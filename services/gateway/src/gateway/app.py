@@ -27,6 +27,7 @@ from gateway.credentials import Credentials
 from gateway.http import browser, mcp_endpoint, site
 from gateway.http.console import Console
 from gateway.http.routes import Routes
+from gateway.http.work import Work
 from gateway.ledger import AccessLedger, Projected
 from gateway.mcp.tools import Tools
 from gateway.membership import Membership
@@ -106,13 +107,14 @@ async def _serving(parts: _Parts, projected: Projected) -> AsyncIterator[None]:
     credentials = Credentials(client, pool, brain, projected, _now)
     membership = Membership(pool, brain, ContentStore(parts.ring), ledger)
     access = (membership, Tokens(pool, brain, ledger, sessions, _now), Reasons(client, pool, brain))
-    seen = Seen()
+    seen, routes = Seen(), Routes(credentials)
     server = rpc.Server(nats.broker(settings.nats_url, SERVICE), SERVICE)
     commands.listen(server, access, sessions, credentials)
     surface = site.site(
         [
             mcp_endpoint.endpoint(credentials, Tools(client, seen, uuid4).catalogue()),
-            *Console(client, pool, brain, access, seen, uuid4).routes(Routes(credentials)),
+            *Console(pool, brain, access, uuid4).routes(routes),
+            *Work(client, seen, uuid4).routes(routes),
             *browser.routes(sessions, settings.web_url, secure=settings.public_url.startswith("https:")),
         ],
         settings.public_url,
