@@ -154,7 +154,8 @@ def test_exit_codes_tell_what_kind_of_no_it_was(house: House, tmp_path: Path) ->
         assert (unknown.code, refusal(unknown)["code"]) == (SIGNED_OUT, "not_signed_in")
         failed = house.command("import", str(tmp_path / "nowhere"), "--owner", "alice", "--as", "alice")
         assert (failed.code, refusal(failed)["code"]) == (FAILED, "no_such_folder")
-        owner = house.command("import", str(tmp_path), "--owner", "refused-nobody", "--as", "alice")
+        folder = story.write(tmp_path / "owned-by-nobody", {"page.md": "# Page\n\nText.\n"})
+        owner = house.command("import", str(folder), "--owner", "refused-nobody", "--as", "alice")
         assert owner.code == FAILED
         assert refusal(owner)["where"]
         scope = house.command("grant", "add", "alice", "read", "../**")
@@ -167,7 +168,7 @@ BOMB = "---\na: &a [lol, lol]\nb: &b [*a, *a]\nc: [*b, *b]\n---\n\nText.\n"
 CARD, IBAN, PASSWORD = "4111 1111 1111 1111", "NO93 8601 1117 947", "hunter2-Tr0ub4dor"
 BAD_FILES: dict[str, tuple[bytes, str, int]] = {
     "latin1.md": (b"# Caf\xe9\n\nText.\n", "invalid_utf8", 1),
-    "nul.md": (b"# Page\n\nA\x00B\n", "unreadable", 3),
+    "zero-byte.md": (b"# Page\n\nA\x00B\n", "unreadable", 3),
     "large.md": (b"# Page\n\n" + b"word " * 2_000_000, "too_large", 0),
     "blank.md": (b"\n\n", "empty", 0),
     "bomb.md": (BOMB.encode(), "frontmatter", 3),

@@ -19,7 +19,8 @@ from lossy import Lossy, lossy
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(240)]
 
-WORK_SECONDS = 8.0
+ENOUGH = 10
+"""Acknowledgements that have to get lost before the load ends."""
 OWN = "Nats-Expected-Last-Subject-Sequence"
 FOREIGN = f"{OWN}-Subject"
 
@@ -47,15 +48,14 @@ async def test_a_command_whose_acknowledgement_was_lost_is_carried_out_once(
     faulty, proxy = behind_a_proxy
 
     async def harm(load: loads.Load) -> float:
-        begun, slowest = time.monotonic(), 0.0
-        while time.monotonic() - begun < WORK_SECONDS:
+        slowest = 0.0
+        while proxy.dropped < ENOUGH:
             slowest = max(slowest, await load.resumed(time.monotonic()))
         return slowest
 
     verdict, load = await under_load(faulty, harm)
     lost = proxy.dropped / (proxy.dropped + proxy.passed)
     tell(f"{verdict.line('F15 acknowledgements dropped')}; {proxy.dropped} dropped, {lost:.0%} of all")
-    assert proxy.dropped > 10
     proxy.share = 0.0
     async with (
         inside.look(faulty.house) as within,
