@@ -333,6 +333,9 @@ async def test_proposals_decisions_and_imports_are_forwarded_in_the_persons_name
 
 async def test_conflicts_and_absences_keep_their_status(house: House) -> None:
     async with house.client(await house.sign_in()) as http:
+        await house.neighbour.answers(approvals_messages.PROPOSAL, Refused("no_such_proposal", "There is none."))
+        assert (await http.get(gateway_api.PROPOSAL, params={"proposal": str(uuid4())})).status_code == 404
+        assert (await http.get(gateway_api.PROPOSAL, params={"proposal": "x"})).status_code == 422
         await house.neighbour.answers(approvals_messages.DECIDE, Refused("already_decided", "It was decided."))
         body = {"proposal": str(uuid4()), "reason": "wrong"}
         assert (await http.post(gateway_api.REJECT, json=body)).status_code == 409

@@ -10,7 +10,7 @@ from datetime import datetime
 import msgspec
 
 from contracts.enums import Permission, PrincipalKind, Reason, Role, Scope, Tier, TokenKind
-from contracts.ids import CommandId, ImportId, PrincipalId, ProposalId, TokenId
+from contracts.ids import CommandId, ImportId, PageId, PrincipalId, ProposalId, TokenId
 from contracts.ingest_messages import ImportFile, ImportOptions
 
 WHOAMI = "/api/v1/whoami"  # GET -> WhoAmI
@@ -27,6 +27,7 @@ TOKEN_ISSUE = "/api/v1/tokens/issue"  # noqa: S105 - a path. POST NewToken -> ga
 TOKEN_REVOKE = "/api/v1/tokens/revoke"  # noqa: S105 - a path. POST TokenName -> replies.Accepted
 WHY = "/api/v1/why"  # GET Why -> gateway_messages.Reasoning
 PROPOSALS = "/api/v1/proposals"  # GET ProposalsAfter -> approvals_messages.ProposalLines
+PROPOSAL = "/api/v1/proposal"  # GET OneProposal -> approvals_messages.ProposalView
 APPROVE = "/api/v1/proposals/approve"  # POST Approve -> approvals_messages.Decided
 REJECT = "/api/v1/proposals/reject"  # POST Reject -> approvals_messages.Decided
 WITHDRAW = "/api/v1/proposals/withdraw"  # POST WithdrawText -> replies.Accepted
@@ -154,6 +155,13 @@ class ProposalsAfter(msgspec.Struct, frozen=True, kw_only=True):
 
     after: str = ""
     limit: int = 200
+
+
+class OneProposal(msgspec.Struct, frozen=True, kw_only=True):
+    """`page`: which page of a build to read, none for the list of them."""
+
+    proposal: ProposalId
+    page: PageId | None = None
 
 
 class Approve(msgspec.Struct, frozen=True, kw_only=True):

@@ -33,6 +33,7 @@ class Work:
         api = gateway_api
         return [
             routes.reads(api.PROPOSALS, api.ProposalsAfter, self.proposals),
+            routes.reads(api.PROPOSAL, api.OneProposal, self.proposal),
             routes.writes(api.APPROVE, api.Approve, self.approve),
             routes.writes(api.REJECT, api.Reject, self.reject),
             routes.writes(api.WITHDRAW, api.WithdrawText, self.withdraw),
@@ -45,6 +46,13 @@ class Work:
         query = approvals_messages.AskProposals(by=viewer.member.id, after=asked.after, limit=asked.limit)
         return await rpc.ask(
             self._nc, approvals_messages.PROPOSALS, query, approvals_messages.ProposalLines, seconds=10.0
+        )
+
+    async def proposal(self, viewer: Viewer, asked: gateway_api.OneProposal) -> approvals_messages.ProposalView:
+        """One proposal with the exact stored bytes, as the person may see it."""
+        query = approvals_messages.AskProposal(by=viewer.member.id, proposal=asked.proposal, page=asked.page)
+        return await rpc.ask(
+            self._nc, approvals_messages.PROPOSAL, query, approvals_messages.ProposalView, seconds=10.0
         )
 
     async def approve(self, viewer: Viewer, asked: gateway_api.Approve) -> approvals_messages.Decided:
