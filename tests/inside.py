@@ -23,7 +23,7 @@ from eventlog import leader
 from eventlog.follower import Connection
 from houses import House
 
-QUIET_SECONDS = 60.0
+QUIET_SECONDS = 240.0
 
 
 @dataclass(frozen=True, slots=True)
