@@ -10,10 +10,12 @@ CONFLICTS = frozenset(
         "already_issued",
         "already_submitted",
         "base_moved",
+        "build_exists",
         "digest_mismatch",
         "last_owner",
         "name_taken",
         "path_taken",
+        "proposal_exists",
         "withdrawn",
     }
 )
