@@ -129,7 +129,7 @@ class House:
             facts.Granted(grant=GrantId(uuid4()), subject=member, scope=scope, permission=permission)
             for scope, (_, permission) in zip(scopes, grants, strict=True)
         ]
-        said = tuple((history, fact) for fact in (joined, *granted)) + ((gate, facts.GateMoved(cause=member)),)
+        said = (*((history, fact) for fact in (joined, *granted)), (gate, facts.GateMoved(cause=member)))
         stands = await fence.gate(self.nc, self.ledger.brain, Gate.ACCESS)
         await self.ledger.log().append(Append(command(), member, uuid4(), said, {history: 0, gate: stands}))
         self.members[name] = member

@@ -32,12 +32,6 @@ class Folder:
     skipped: int = 0
     readable: dict[str, Path] = field(default_factory=dict)
 
-    @property
-    def colliding(self) -> frozenset[str]:
-        """Files that would get the same page path as another one."""
-        _, refused = paths.propose_all(self.names)
-        return frozenset(name for name, code in refused.items() if code == "path_collision")
-
 
 def look(root: Path) -> Folder:
     """Find the Markdown files under `root`; folders whose name begins with a dot, and links out of it, are passed by.
@@ -56,6 +50,12 @@ def look(root: Path) -> Folder:
         for name in sorted(files):
             _take(found, root, Path(place) / name)
     return found
+
+
+def colliding(folder: Folder) -> frozenset[str]:
+    """Files that would get the same page path as another one of the folder, a refused one perhaps."""
+    _, refused = paths.propose_all(folder.names)
+    return frozenset(name for name, code in refused.items() if code == "path_collision")
 
 
 def parts(folder: Folder) -> Iterator[list[ImportFile]]:

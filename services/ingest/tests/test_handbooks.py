@@ -1,6 +1,5 @@
 """Handbooks that nobody here wrote, through the whole of an import."""
 
-import time
 from pathlib import Path
 from uuid import uuid4
 
@@ -22,11 +21,12 @@ RECRUITING = "content/departments/people-talent/talent/tools/resources_for_recru
 async def bring(house: House, root: Path) -> tuple[list[ImportedPart], Imported]:
     """Import a folder as the console does."""
     found = folder.look(root)
+    colliding = folder.colliding(found)
     import_id, told = ImportId(uuid4()), []
     for number, files in enumerate(folder.parts(found)):
         sent = {file.path: file.text for file in files}
-        colliding = tuple(name for name in sent if name in found.colliding)
-        told.append((await house.send(sent, import_id=import_id, part=number, colliding=colliding))[1])
+        clash = tuple(name for name in sent if name in colliding)
+        told.append((await house.send(sent, import_id=import_id, part=number, colliding=clash))[1])
     return told, await house.finish(import_id)
 
 
@@ -57,11 +57,7 @@ async def test_a_handbook_comes_in_but_for_the_refused_and_a_second_time_changes
     house: House, name: str, pages: int, refused: dict[str, tuple[Refusal, int]]
 ) -> None:
     root = archive("handbooks") / name / "pages"
-    started, busy = time.monotonic(), time.process_time()
     told, done = await bring(house, root)
-    print(
-        f"{name}: {pages} pages in {time.monotonic() - started:.1f} s, {time.process_time() - busy:.1f} s of one core"
-    )
     assert refusals(told) == refused
     assert sum(part.captures for part in told) == done.pages == len(house.approvals.written) == pages
     assert len(done.builds) == 1

@@ -78,11 +78,11 @@ class Play:
                     await model.apply(db, heard)
 
     async def rows(self) -> list[list[tuple[object, ...]]]:
-        found = []
         async with postgres.transaction(self.pool, self.brain) as db:
-            for table in ("captures", "refusals", "sights", "histories"):
-                found.append([tuple(row) for row in await db.fetch(f"select * from {table} order by 1, 2, 3")])
-        return found
+            return [
+                [tuple(row) for row in await db.fetch(f"select * from {table} order by 1, 2, 3")]
+                for table in ("captures", "refusals", "sights", "histories")
+            ]
 
     async def forget(self) -> None:
         async with postgres.transaction(self.pool, self.brain) as db:

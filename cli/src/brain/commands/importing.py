@@ -107,7 +107,7 @@ def take_in(
 
 
 def _send(gateway: api.Api, import_id: ImportId, options: ImportOptions, found: Folder) -> Iterator[ImportedPart]:
-    colliding, sent = found.colliding, 0
+    colliding, sent = folder.colliding(found), 0
     for number, files in enumerate(folder.parts(found)):
         part = gateway_api.ImportPart(
             import_id=import_id,
