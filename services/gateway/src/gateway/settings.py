@@ -26,5 +26,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     health_host: str = "127.0.0.1"
     brain_roles: tuple[str, ...] = ("serve", "project")
     http_host: str = "127.0.0.1"
+    health_host: str = "127.0.0.1"
     otlp_endpoint: str = ""
     brain_trace_file: Path | None = None
