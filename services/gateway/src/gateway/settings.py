@@ -23,7 +23,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The address that callers use: the only source of host names in answers."""
     web_url: str
     """Where a browser goes once it is signed in."""
-    health_host: str = "127.0.0.1"
     brain_roles: tuple[str, ...] = ("serve", "project")
     http_host: str = "127.0.0.1"
     health_host: str = "127.0.0.1"
