@@ -107,6 +107,9 @@ class World:
         await self.say([*opened, *self._gates(Gate.ACCESS)])
         self.alice = await self.member("alice", Tier.ADMIN, Role.OWNER)
         await self.grant(self.alice, "**", Permission.APPROVE)
+        last = (await leader.extent(self.nc, "EVT")).last
+        for follower in self.followers:  # the stream is the session's, and may be long
+            assert await follower.reached(last, 60), follower.trouble()
 
     async def member(self, name: str, tier: Tier = Tier.ADMIN, role: Role = Role.MEMBER) -> PrincipalId:
         who = PrincipalId(uuid4())

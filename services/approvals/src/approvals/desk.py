@@ -96,15 +96,20 @@ class Desk:
                 await self.catch_up(conflict.last)
         raise Unavailable("others keep changing the same thing; try again")
 
-    async def say(self, decisions: Sequence[Append]) -> list[int]:
+    async def say(self, decisions: Sequence[Append], within: "Pooled | None" = None) -> list[int]:
         """Append decisions together and write their rows at once. Raises `Conflict` and `Unavailable`.
 
-        The rows are the projector's own, guarded the same way; should writing them fail here, it will do it.
+        The rows are the projector's own, guarded the same way; should writing them fail here, it will do it. `within`:
+        the transaction that they are written in, where the caller holds one that nothing else is written in.
         """
         positions = await self.log.append_together(decisions)
+        facts = recorded(self.brain, decisions, positions)
         try:
-            async with transaction(self.pool, self.brain) as db:
-                await self.write(db, recorded(self.brain, decisions, positions))
+            if within is not None:
+                await self.write(within, facts)
+            else:
+                async with transaction(self.pool, self.brain) as db:
+                    await self.write(db, facts)
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             _LOG.warning("rows_left_to_projector", position=positions[-1], error=type(error).__qualname__)
         return positions

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from approvals.desk import ATTEMPTS, Desk
 from approvals.domain import decision, proposal
@@ -14,9 +15,10 @@ from chassis.postgres import transaction
 from content.bodies import Put, Slot
 from contracts.approvals_messages import Decide, Decided
 from contracts.content import ContentRef
-from contracts.enums import Outcome, Verdict
+from contracts.enums import Outcome
 from contracts.errors import Refused, Unavailable
 from contracts.ids import ContentId, ProposalId, content_id
+from contracts.proposals import PagePromoted
 from contracts.retrieval_messages import VECTORS, AskVectors, Vectors
 from eventlog.log import Append, Conflict
 
@@ -30,19 +32,48 @@ LOOK = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A decision that stands: the position of its last fact, and what became of the proposal (None: still open)."""
+    """A decision that stands: the position of its last fact, and what became of the proposal (None: still open).
+
+    `archived` tells whether the second copy is durable; those that landed together share it.
+    """
 
     position: int
     outcome: Outcome | None
+    archived: "asyncio.Future[bool]"
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """A decision that would land, once these bodies can be found by meaning."""
+
+    bodies: tuple[ContentId, ...]
 
 
 @dataclass(slots=True)
 class Motion:
-    """A ballot that waits for its turn."""
+    """A ballot that waits for its turn. `vectors`: whether what it lands can be found by meaning, None: not known."""
 
     proposal: ProposalId
     ballot: Ballot
-    settled: "asyncio.Future[Settled]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    vectors: bool | None = None
+    settled: "asyncio.Future[Settled | Waits]" = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A motion with the ruling on it."""
+
+    motion: Motion
+    case: Case
+    ruling: Ruling
+    at: datetime
+
+    @property
+    def bodies(self) -> tuple[ContentId, ...]:
+        """What would become live by it."""
+        return tuple(fact.body.id for _, fact in self.ruling.said if isinstance(fact, PagePromoted))
 
 
 class Deciding:
@@ -68,19 +99,25 @@ class Deciding:
             settled, vectors = await self._decide(asked)
         return Decided(
             position=settled.position,
-            archived=await self._desk.archive(settled.position),
+            archived=await asyncio.shield(settled.archived),
             outcome=None if settled.outcome is None else settled.outcome.value,
             vectors=vectors,
         )
 
     async def _decide(self, asked: Decide) -> tuple[Settled, bool]:
         ballot = Ballot(asked.command, asked.by, asked.verdict, asked.digest, asked.reason)
-        vectors = True
-        if asked.verdict is Verdict.APPROVE:
-            vectors = await self._await_vectors(asked.proposal, ballot)
         if asked.note:
             ballot = replace(ballot, note=await self._keep_note(asked, ballot))
         motion = Motion(asked.proposal, ballot)
+        settled = await self._in_turn(motion)
+        if isinstance(settled, Waits):
+            motion = Motion(asked.proposal, ballot, await self._await_vectors(settled.bodies))
+            settled = await self._in_turn(motion)
+        assert isinstance(settled, Settled)
+        return settled, motion.vectors is not False
+
+    async def _in_turn(self, motion: Motion) -> Settled | Waits:
+        """Wait for the turn of a motion, and take those that wait with it along."""
         self._waiting.append(motion)
         async with self._turn:
             if not motion.settled.done():
@@ -89,7 +126,7 @@ class Deciding:
                     self._waiting.remove(motion)
                     group.append(motion)
                 await asyncio.shield(asyncio.ensure_future(self._settle(group)))
-        return await motion.settled, vectors
+        return await motion.settled
 
     async def _settle(self, group: Sequence[Motion]) -> None:
         """Settle every motion of a group, one way or the other."""
@@ -110,6 +147,7 @@ class Deciding:
                 if conflicts == ATTEMPTS:
                     raise Unavailable("others keep changing the same thing; try again") from conflict
                 await self._desk.catch_up(conflict.last)
+                left = [motion for motion in left if not motion.settled.done()]
                 if len(left) > 1:
                     for motion in left:
                         await self._settle([motion])
@@ -119,31 +157,54 @@ class Deciding:
         """Settle as many as go into one batch; those that must wait for its outcome come back."""
         desk = self._desk
         first = {motion.proposal: motion for motion in reversed(group)}
+        later = [motion for motion in group if first[motion.proposal] is not motion]
         async with transaction(desk.pool, desk.brain) as db:
             await db.execute(loading.STATEMENTS.one_decision_at_a_time, f"{desk.brain}/decide")
             wanted = {id_: motion.ballot.reviewer for id_, motion in first.items()}
             docket = await cases.load(db, desk.brain, wanted, desk.bodies)
-            batch = _Batch(desk)
-            later = [motion for motion in group if first[motion.proposal] is not motion]
-            for motion in first.values():
-                later += batch.take(motion, docket)
-            await batch.append()
-        return later
+            ruled = [one for motion in first.values() if (one := self._rule(motion, docket)) is not None]
+            ready = await self._with_vectors(ruled)
+            batch, apart = independent(ready)
+            if batch:
+                positions = await desk.say([_append(one) for one in batch], db)
+                archived = asyncio.ensure_future(desk.archive(positions[-1]))
+                for one, position in zip(batch, positions, strict=True):
+                    one.motion.settled.set_result(Settled(position, one.ruling.outcome, archived))
+        return later + [one.motion for one in apart]
 
-    async def _await_vectors(self, id_: ProposalId, ballot: Ballot) -> bool:
+    def _rule(self, motion: Motion, docket: cases.Docket) -> Ruled | None:
+        """Decide on a motion; a refusal, and the same command again, are told at once."""
+        at = self._desk.clock()
+        try:
+            case = _case(docket, motion.proposal)
+            ruling = decision.decide(case, motion.ballot, at)
+        except Refused as refused:
+            motion.settled.set_exception(refused)
+            return None
+        if ruling.said:
+            return Ruled(motion, case, ruling, at)
+        position, outcome = _before(docket.filed[motion.proposal], motion.ballot)
+        motion.settled.set_result(Settled(position, outcome, asyncio.ensure_future(self._desk.archive(position))))
+        return None
+
+    async def _with_vectors(self, ruled: Sequence[Ruled]) -> list[Ruled]:
+        """Those that may land now. The rest is told to wait for vectors, outside the turn."""
+        unknown = [one for one in ruled if one.motion.vectors is None and one.bodies]
+        if not unknown:
+            return list(ruled)
+        missing = await self._missing(tuple(body for one in unknown for body in one.bodies), 0.0)
+        for one in unknown:
+            if missing:
+                one.motion.settled.set_result(Waits(one.bodies))
+            else:
+                one.motion.vectors = missing == 0
+        return [one for one in ruled if not one.motion.settled.done()]
+
+    async def _await_vectors(self, bodies: tuple[ContentId, ...]) -> bool:
         """Wait until what would become live can be found by meaning; False where it will land words-only.
 
-        Waits up to half a minute, less for little (architecture: retrieval's index), and only for a decision that
-        would be carried out.
+        Waits up to half a minute, less for little (architecture: retrieval's index).
         """
-        async with transaction(self._desk.pool, self._desk.brain, readonly=True) as db:
-            rows = await db.fetch(loading.STATEMENTS.bodies_to_land, id_)
-        bodies = tuple(ContentId(row["body_id"]) for row in rows)
-        if not bodies or await self._missing(bodies, 0.0) == 0:
-            return True
-        ruling = await self._rehearse(id_, ballot)
-        if ruling.outcome is not Outcome.APPROVED:
-            return bool(ruling.said)  # a vote lands nothing yet; a retry is told what is so now
         left = min(30.0, 10.0 + len(bodies) / 20)
         while left > 0:
             missing = await self._missing(bodies, min(left, LOOK))
@@ -162,62 +223,41 @@ class Deciding:
         except Unavailable:
             return None
 
-    async def _rehearse(self, id_: ProposalId, ballot: Ballot) -> Ruling:
-        """What a ballot would lead to now; it is decided again when its turn comes. Raises `Refused`."""
-        async with transaction(self._desk.pool, self._desk.brain, readonly=True) as db:
-            docket = await cases.load(db, self._desk.brain, {id_: ballot.reviewer}, self._desk.bodies)
-        return decision.decide(_case(docket, id_), ballot, self._desk.clock())
-
     async def _keep_note(self, asked: Decide, ballot: Ballot) -> ContentRef:
-        """Store the note of somebody who may decide."""
+        """Store the note of somebody who may decide. Raises `Refused` for anybody else."""
         put = Put(content_id(asked.command, "note"), asked.note.encode(), Slot.NOTE)
-        await self._rehearse(asked.proposal, replace(ballot, note=ContentRef(put.id, "")))
         async with transaction(self._desk.pool, self._desk.brain) as db:
+            docket = await cases.load(db, self._desk.brain, {asked.proposal: asked.by}, self._desk.bodies)
+            case = _case(docket, asked.proposal)
+            decision.decide(case, replace(ballot, note=ContentRef(put.id, "")), self._desk.clock())
             (note,) = await self._desk.store.put(db, self._desk.brain, [put])
         return note
 
 
-class _Batch:
-    """Decisions that do not touch each other, with the motions that they settle."""
+def independent(ruled: Sequence[Ruled]) -> tuple[list[Ruled], list[Ruled]]:
+    """Rulings that touch no history and no path of each other and fit into one batch, and those that must wait."""
+    batch: list[Ruled] = []
+    apart: list[Ruled] = []
+    written: set[str] = set()
+    paths: set[str] = set()
+    size = 0
+    for one in ruled:
+        histories = {subject for subject, _ in one.ruling.said if ".gate." not in subject}
+        places = {draft.path for draft in one.case.drafts} if one.ruling.outcome is Outcome.APPROVED else set[str]()
+        if batch and (histories & written or places & paths or size + len(one.ruling.said) > FACTS):
+            apart.append(one)
+            continue
+        batch.append(one)
+        written |= histories
+        paths |= places
+        size += len(one.ruling.said)
+    return batch, apart
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._taken: list[tuple[Motion, Ruling, Append]] = []
-        self._written: set[str] = set()
-        self._paths: set[str] = set()
 
-    def take(self, motion: Motion, docket: cases.Docket) -> list[Motion]:
-        """Decide on a motion. It comes back where it must wait for what this batch changes."""
-        at = self._desk.clock()
-        try:
-            case = _case(docket, motion.proposal)
-            ruling = decision.decide(case, motion.ballot, at)
-        except Refused as refused:
-            motion.settled.set_exception(refused)
-            return []
-        if not ruling.said:
-            motion.settled.set_result(_before(docket.filed[motion.proposal], motion.ballot))
-            return []
-        written = {subject for subject, _ in ruling.said if ".gate." not in subject}
-        paths = {one.path for one in case.drafts} if ruling.outcome is Outcome.APPROVED else set[str]()
-        size = sum(len(each.said) for _, each, _ in self._taken) + len(ruling.said)
-        if self._taken and (written & self._written or paths & self._paths or size > FACTS):
-            return [motion]
-        self._written |= written
-        self._paths |= paths
-        ballot = motion.ballot
-        facts = tuple(ruling.said)
-        append = Append(ballot.command, ballot.reviewer, ballot.command, facts, ruling.expected, at=at)
-        self._taken.append((motion, ruling, append))
-        return []
-
-    async def append(self) -> None:
-        """Say it all, and tell who waits."""
-        if not self._taken:
-            return
-        positions = await self._desk.say([append for _, _, append in self._taken])
-        for (motion, ruling, _), position in zip(self._taken, positions, strict=True):
-            motion.settled.set_result(Settled(position, ruling.outcome))
+def _append(one: Ruled) -> Append:
+    ballot = one.motion.ballot
+    facts = tuple(one.ruling.said)
+    return Append(ballot.command, ballot.reviewer, ballot.command, facts, one.ruling.expected, at=one.at)
 
 
 def _case(docket: cases.Docket, id_: ProposalId) -> Case:
@@ -226,8 +266,9 @@ def _case(docket: cases.Docket, id_: ProposalId) -> Case:
     return docket.cases[id_]
 
 
-def _before(filed: loading.Filed, ballot: Ballot) -> Settled:
+def _before(filed: loading.Filed, ballot: Ballot) -> tuple[int, Outcome | None]:
     """What the same command led to the first time."""
     cast = next(one for one in filed.cast if one.vote.command == ballot.command)
-    resolved = isinstance(filed.state, proposal.Resolved) and filed.cast[-1] is cast
-    return Settled(cast.ends, filed.state.outcome if resolved and isinstance(filed.state, proposal.Resolved) else None)
+    if isinstance(filed.state, proposal.Resolved) and filed.cast[-1] is cast:
+        return cast.ends, filed.state.outcome
+    return cast.ends, None

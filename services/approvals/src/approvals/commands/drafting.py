@@ -124,6 +124,8 @@ async def _store_paths(
         if one.path not in unmoved
     ]
     refs = await desk.store.put(db, desk.brain, puts) if puts else []
+    for put, ref in zip(puts, refs, strict=True):
+        desk.bodies.remember_path(ref, put.body.decode())
     stored = unmoved | {put.body.decode(): ref for put, ref in zip(puts, refs, strict=True)}
     return [stored[one.path] for one in written]
 

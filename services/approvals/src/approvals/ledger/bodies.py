@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -13,6 +14,8 @@ from content.store import ContentStore
 from contracts.content import ContentRef
 from contracts.enums import Access, Reach
 from contracts.ids import BrainId, ContentId
+
+T = TypeVar("T")
 
 KEPT = 4096
 """Bodies whose declarations are kept in memory: a few builds of 900 pages, half a kilobyte each."""
@@ -33,6 +36,7 @@ class Bodies:
         self._store = store
         self._brain = brain
         self._pages: OrderedDict[ContentRef, Declared] = OrderedDict()
+        self._paths: OrderedDict[ContentRef, str] = OrderedDict()
 
     async def exact(self, db: Pooled, refs: Sequence[ContentRef]) -> dict[ContentId, bytes]:
         """The stored bytes. Raises `ContentMissing`."""
@@ -57,11 +61,30 @@ class Bodies:
                 self.remember(ref, read[ref])
         return {ref.id: read.get(ref, ERASED) for ref in refs}
 
+    async def paths(self, db: Pooled, refs: Sequence[ContentRef]) -> dict[ContentId, str]:
+        """The paths that these bodies hold, by id; "" for an erased one."""
+        read = {ref: self._paths[ref] for ref in refs if ref in self._paths}
+        unread = [ref for ref in refs if ref not in read]
+        texts = await self.found(db, unread)
+        for ref in unread:
+            if ref.id in texts:
+                read[ref] = texts[ref.id].decode()
+                self.remember_path(ref, read[ref])
+        return {ref.id: read.get(ref, "") for ref in refs}
+
     def remember(self, ref: ContentRef, page: Declared) -> None:
         """Keep what has been read, so that the projector need not read it again."""
-        self._pages[ref] = page
-        while len(self._pages) > KEPT:
-            self._pages.popitem(last=False)
+        _keep(self._pages, ref, page)
+
+    def remember_path(self, ref: ContentRef, path: str) -> None:
+        """The same for the body of a path."""
+        _keep(self._paths, ref, path)
+
+
+def _keep(known: OrderedDict[ContentRef, T], ref: ContentRef, read: T) -> None:
+    known[ref] = read
+    while len(known) > KEPT:
+        known.popitem(last=False)
 
 
 ERASED = Declared(

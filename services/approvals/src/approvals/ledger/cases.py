@@ -42,10 +42,9 @@ async def of(
 ) -> Docket:
     """The same for proposals that are loaded. Without `bodies` the stored bytes are not read."""
     branches = [one.submitted.build for one in filed.values() if one.submitted.build is not None]
-    singles = [id_ for id_, one in filed.items() if one.submitted.draft is not None]
-    held = await loading.drafts(db, [*branches, *singles])
+    held = await loading.drafts(db, branches)
     builds = await loading.builds(db, branches, held)
-    drafts = {id_: list(held.get(one.submitted.build or id_, {}).values()) for id_, one in filed.items()}
+    drafts = {id_: _drafts(one, held) for id_, one in filed.items()}
     pages = await _pages(db, filed.values(), drafts.values())
     owners = await loading.owners(
         db, (one.declared.owner for proposed in drafts.values() for one in proposed if one.declared.owner)
@@ -81,6 +80,12 @@ async def of(
             stored=stored.get(id_, ""),
         )
     return Docket(cases, filed)
+
+
+def _drafts(filed: Filed, held: Mapping[UUID, Mapping[PageId, Draft]]) -> list[Draft]:
+    if filed.submitted.build is not None:
+        return list(held.get(filed.submitted.build, {}).values())
+    return [] if filed.draft is None else [filed.draft]
 
 
 def _concerned(reviewer: PrincipalId, filed: Filed) -> list[PrincipalId]:
@@ -123,8 +128,3 @@ def _digest(filed: Filed, drafts: Sequence[Draft], refs: Sequence[ContentRef], d
     if filed.submitted.build is not None:
         return listing_digest((one.path, digests[one.draft.body.id]) for one in drafts)
     return digests[refs[0].id]
-
-
-def holder(filed: Filed) -> UUID:
-    """Under which id the drafts of a proposal stand."""
-    return filed.submitted.build or filed.submitted.proposal

@@ -34,7 +34,10 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """A proposal of the fold. `shown`: the digest that the fold knows, which is not proof of the stored bytes."""
+    """A proposal of the fold, with its draft where it is of kind page.
+
+    `shown`: the digest that the fold knows, which is not proof of the stored bytes.
+    """
 
     state: proposal.State
     submitted: ProposalSubmitted
@@ -46,6 +49,7 @@ class Filed:
     command: CommandId
     ended_at: datetime | None
     cast: tuple[Cast, ...] = ()
+    draft: Draft | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +128,14 @@ def _needed(row: Row, name: str) -> ContentRef:
 
 def _filed(row: Row, cast: tuple[Cast, ...], held: Mapping[UUID, Mapping[PageId, Draft]]) -> Filed:
     kind = ProposalKind(row["kind"])
-    own = held.get(row["proposal"], {})
+    own = held.get(row["proposal"], {}).get(row["page"]) if kind is ProposalKind.PAGE else None
     submitted = ProposalSubmitted(
         proposal=row["proposal"],
         kind=kind,
         origin=Origin(row["origin"]),
         author=row["author"],
         runner=row["runner"],
-        draft=own[row["page"]].draft if kind is ProposalKind.PAGE else None,
+        draft=None if own is None else own.draft,
         build=row["build"],
         pages=row["pages"] if kind is ProposalKind.BUILD else 0,
         page=row["page"] if kind is ProposalKind.REVIEW else None,
@@ -158,6 +162,7 @@ def _filed(row: Row, cast: tuple[Cast, ...], held: Mapping[UUID, Mapping[PageId,
         CommandId(row["command"]),
         row["ended_at"],
         cast,
+        own,
     )
 
 

@@ -94,25 +94,22 @@ def _layers(recorded: Sequence[Fact]) -> Iterator[dict[type[msgspec.Struct], lis
 
 async def _words(db: Pooled, bodies: Bodies, recorded: Sequence[Fact]) -> Words:
     pages: list[ContentRef] = []
+    paths: list[ContentRef] = []
     texts: list[ContentRef] = []
     for one in recorded:
         match one.fact:
             case facts.ProposalSubmitted(draft=facts.PageDraft() as draft) | facts.BuildPageWritten(draft=draft):
                 pages.append(draft.body)
-                texts.append(draft.path)
+                paths.append(draft.path)
             case facts.PagePromoted(body=body, path=path):
                 pages.append(body)
-                texts.append(path)
+                paths.append(path)
             case facts.ProposalSubmitted(text=ContentRef() as text):
                 texts.append(text)
             case _:
                 pass
-    found = await bodies.found(db, texts)
     return Words(
-        await bodies.pages(db, pages),
-        {ref.id: found[ref.id].decode() if ref.id in found else "" for ref in texts},
-        found,
-        _ends(recorded),
+        await bodies.pages(db, pages), await bodies.paths(db, paths), await bodies.found(db, texts), _ends(recorded)
     )
 
 

@@ -37,12 +37,6 @@ order by submitted_seq desc limit 1
 -- name: accepted_texts
 select * from proposals where proposal = any($1::uuid[]) and state = 'approved' and text_id is not null
 
--- name: bodies_to_land
--- The page bodies that the approval of a proposal would make live.
-select d.body_id from proposals p
-join drafts d on d.brain = p.brain and d.holder = coalesce(p.build, p.proposal)
-where p.proposal = $1 and d.action <> 'deprecate'
-
 -- name: one_decision_at_a_time
 select pg_advisory_xact_lock(hashtextextended($1, 0))
 
