@@ -37,16 +37,22 @@ class House:
 
     def command(self, *words: str, seconds: float = START_SECONDS) -> Outcome:
         """Run `brain WORDS --json`, as a script would."""
-        mine = {
-            "BRAIN_HOME": str(self.home.root),
-            "BRAIN_PORT": str(self.ports.first),
-            "BRAIN_TRACE_FILE": str(self.traces),
-        }
-        argv = [sys.executable, "-m", "brain.main", *words, "--json"]
-        env = {**os.environ, **mine, **self.settings}
-        ended = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=seconds, check=False)
+        ended = subprocess.run(
+            self._argv(*words), env=self._env(), capture_output=True, text=True, timeout=seconds, check=False
+        )
         result = msgspec.json.decode(ended.stdout, type=dict[str, object]) if ended.stdout else {}
         return Outcome(ended.returncode, result, ended.stderr)
+
+    def foreground(self) -> "subprocess.Popen[bytes]":
+        """Run `brain up --json` without letting go of it; it prints when it is ready."""
+        return subprocess.Popen(self._argv("up"), env=self._env(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def _argv(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "brain.main", *words, "--json"]
+
+    def _env(self) -> dict[str, str]:
+        mine = {"BRAIN_HOME": str(self.home.root), "BRAIN_PORT": str(self.ports.first)}
+        return {**os.environ, **mine, "BRAIN_TRACE_FILE": str(self.traces), **self.settings}
 
     def spans(self) -> list[dict[str, object]]:
         """All spans so far."""

@@ -5,6 +5,7 @@ import select
 import signal
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from brain.stack import programs
@@ -80,17 +81,24 @@ def test_a_service_that_is_killed_comes_back(house: House) -> None:
     assert after["pid"] != before
 
 
-def test_a_brain_that_is_down_says_so_and_keeps_its_id(tmp_path: Path) -> None:
+def test_a_brain_in_the_foreground_ends_when_told_and_leaves_nothing_running(tmp_path: Path) -> None:
     house = build(tmp_path)
     down = house.command("status")
     assert (down.code, down.result["ready"]) == (5, False)
     assert house.command("down").result == {"stopped": False}
-    assert house.command("up", "--detach").code == 0
-    brain = house.home.papers().brain
-    pids = [service["pid"] for service in services(house.command("status").result).values()]
-    assert house.command("down").result == {"stopped": True}
+    with house.foreground() as running:
+        try:
+            assert running.stdout is not None
+            assert msgspec.json.decode(running.stdout.readline())["ready"] is True
+            assert house.command("whoami").result["name"] == "alice"
+            pids = [service["pid"] for service in services(house.command("status").result).values()]
+        finally:
+            running.send_signal(signal.SIGINT)
+        rest, _ = running.communicate(timeout=120)
+    assert (running.returncode, rest) == (0, b"")
+    assert len(pids) == len(SERVICES)
     assert not [pid for pid in pids if isinstance(pid, int) and Path(f"/proc/{pid}").exists()]
-    assert house.home.papers().brain == brain
+    assert house.command("status").code == 5
 
 
 def test_a_port_that_is_taken_is_named(house: House, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from brain import console, output
 from brain.stack import control, supervisor
 from brain.stack.home import Ports, first_port, locate
 from brain.stack.programs import urls
+from chassis import log
 from contracts.errors import Refused
 
 UNAVAILABLE = 5
@@ -28,6 +29,7 @@ def up(*, detach: bool, owner: str, as_json: bool) -> None:
         word = "The brain is up" if started else "The brain was up already"
         output.show(status, [f"{word}: {home.root}", *_addresses(status.urls)], as_json=as_json)
         return
+    log.configure("supervisor", "warning")
     port = first_port(os.environ, home)
 
     async def ready() -> None:
