@@ -148,6 +148,7 @@ class House:
         part: int = 0,
         options: messages.ImportOptions | None = None,
         colliding: tuple[str, ...] = (),
+        seconds: float = 60,
     ) -> tuple[ImportId, messages.ImportedPart]:
         """Send one part."""
         import_id = import_id or ImportId(uuid4())
@@ -159,7 +160,7 @@ class House:
             files=tuple(messages.ImportFile(path=name, text=body) for name, body in files.items()),
             colliding=colliding,
         )
-        told = await rpc.ask(self.nc, messages.IMPORT_FILES, asked, messages.ImportedPart, seconds=30)
+        told = await rpc.ask(self.nc, messages.IMPORT_FILES, asked, messages.ImportedPart, seconds=seconds)
         return import_id, told
 
     async def finish(
@@ -169,6 +170,7 @@ class House:
         sync: bool = False,
         present: tuple[str, ...] = (),
         options: messages.ImportOptions | None = None,
+        seconds: float = 60,
     ) -> messages.Imported:
         """End the import."""
         asked = messages.FinishImport(
@@ -178,7 +180,7 @@ class House:
             sync=sync,
             present=present,
         )
-        return await rpc.ask(self.nc, messages.FINISH_IMPORT, asked, messages.Imported, seconds=60)
+        return await rpc.ask(self.nc, messages.FINISH_IMPORT, asked, messages.Imported, seconds=seconds)
 
     async def take(
         self, files: dict[str, bytes], *, sync: bool = False, options: messages.ImportOptions | None = None
@@ -224,8 +226,10 @@ async def ingesting(env: dict[str, str]) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def housed(ledger: Ledger, database: Database, archive: postgres.Pool, ring: Path) -> AsyncIterator[House]:
-    """A brain of one owner, `alice`, who may suggest everywhere."""
+async def housed(
+    ledger: Ledger, database: Database, archive: postgres.Pool, ring: Path, *, inside: bool = True
+) -> AsyncIterator[House]:
+    """A brain of one owner, `alice`, who may suggest everywhere. `inside`: ingest runs in this process."""
     async with AsyncExitStack() as stack:
         pool = await postgres.connect(Secret(database.dsn("ingest")), "ingest", service="test")
         stack.push_async_callback(pool.close)
@@ -238,7 +242,8 @@ async def housed(ledger: Ledger, database: Database, archive: postgres.Pool, rin
             asyncio.create_task(Archiver(ledger.nc, archive, ledger.brain, stream).run()) for stream in ("EVT", "CAP")
         ]
         stack.push_async_callback(_end, archivers)
-        await stack.enter_async_context(ingesting(environ(ledger, database, ring)))
+        if inside:
+            await stack.enter_async_context(ingesting(environ(ledger, database, ring)))
         await house.join("alice", [("**", Permission.APPROVE)])
         yield house
 

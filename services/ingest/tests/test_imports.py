@@ -1,5 +1,7 @@
 """Imports on a real log and database: what is kept, refused and proposed, and what a second time changes."""
 
+import asyncio
+
 import pytest
 
 from chassis import postgres
@@ -187,6 +189,18 @@ async def test_a_page_that_stands_already_as_the_file_has_it_is_proposed_to_nobo
     house.approvals.refused["travel.md"] = Refused("unchanged", "The live page has these very bytes.")
     _, done = await house.take({"travel.md": TRAVEL})
     assert (done.builds, done.pages, done.refused) == ((), 0, ())
+    part, _ = await house.take({"travel.md": TRAVEL})
+    assert counts(part) == (0, 1, 0)
+
+
+async def test_imports_of_one_folder_at_the_same_time_record_each_file_once(house: House) -> None:
+    files = {f"{number}.md": b"# Page\n\nText %d.\n" % number for number in range(40)}
+    start = await leader.extent(house.nc, "CAP")
+    told = await asyncio.gather(*(house.take(files) for _ in range(4)))
+    assert (await leader.extent(house.nc, "CAP")).last - start.last == len(files)
+    assert sum(part.captures for part, _ in told) == len(files)
+    assert sum(done.pages for _, done in told) == len(files)
+    assert set(house.approvals.written) == set(files)
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,12 @@ def test_a_page_that_was_never_proposed_is_composed_again() -> None:
     assert (again.capture, again.recorded, again.page) == (first.capture, True, first.page)
 
 
+def test_an_export_comes_back_as_the_page_that_it_was() -> None:
+    body = kept(b"---\ntags: [a, b]\n---\n# Travel\n\nBook early.\n").page
+    system = {"id": "n_" + "a" * 32, "status": "live", "revision": 3, "verified": "2026-09-02", "position": 41}
+    assert kept(page.project(page.parse(body), system)).page == body
+
+
 BOMB = "a: &a [x, x, x, x]\n" + "".join(f"b{n}: &b{n} [*a, *a, *a]\n" for n in range(9))
 
 

@@ -35,7 +35,10 @@ SECONDS = 30.0
 
 @dataclass(slots=True)
 class Proposed:
-    """A proposal (None where nothing was left to propose), EVT's position of it, and the pages that were refused."""
+    """A proposal (None where nothing was left to propose), EVT's position of it, and the pages that were refused.
+
+    A page that is neither in the proposal nor refused stands already.
+    """
 
     proposal: ProposalId | None = None
     position: int = 0
@@ -73,8 +76,8 @@ async def _propose_page(desk: Desk, by: PrincipalId, page: Waiting) -> Proposed:
 
 
 async def _propose_build(desk: Desk, by: PrincipalId, pages: Sequence[Waiting]) -> Proposed:
-    """The build's id follows from its pages, so that a second try goes on with the build of the first."""
-    build = BuildId(derived(desk.brain, "build", *(f"{page.capture}/{page.action.value}" for page in pages)))
+    """The build's id follows from its runner and pages, so that a second try goes on with the build of the first."""
+    build = BuildId(derived(by, "build", *(f"{page.capture}/{page.action.value}" for page in pages)))
     opening = OpenBuild(
         command=CommandId(derived(build, "open")), build=build, author=desk.importer, runner=by, origin=Origin.IMPORT
     )

@@ -132,11 +132,14 @@ async def pages_of(db: Pooled, brain: BrainId, import_id: ImportId) -> list[Wait
     ]
 
 
-async def mark_proposed(db: Pooled, brain: BrainId, pages: Sequence[Waiting], proposal: ProposalId) -> None:
-    """These pages went into a proposal."""
+async def mark_proposed(db: Pooled, brain: BrainId, pages: Sequence[Waiting], proposal: ProposalId | None) -> None:
+    """These pages went into a proposal; None: there is nothing to propose of them, so they wait no more."""
     for action in {page.action for page in pages}:
         captures = [page.capture for page in pages if page.action is action]
-        await db.execute(STATEMENTS.mark_proposed, brain, captures, proposal, action.value)
+        if proposal is None:
+            await db.execute(STATEMENTS.forget_pages, brain, captures, action.value)
+        else:
+            await db.execute(STATEMENTS.mark_proposed, brain, captures, proposal, action.value)
 
 
 def _held(row: asyncpg.Record) -> Held:

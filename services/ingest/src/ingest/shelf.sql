@@ -54,3 +54,6 @@ select capture, action, external_id, path, facts, body, commitment, proposal
 
 -- name: mark_proposed
 update import_pages set proposal = $3 where brain = $1 and capture = any($2::uuid[]) and action = $4
+
+-- name: forget_pages
+delete from import_pages where brain = $1 and capture = any($2::uuid[]) and action = $3 and proposal is null

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from chassis import metrics
 from chassis.postgres import transaction
 from contracts import subjects
 from contracts.captures import Acl, CaptureRecorded
@@ -18,6 +19,7 @@ from ingest.domain import capture
 from ingest.domain.importing import File, Kept, NotKept, Outcome, Unchanged, judge
 from ingest.terms import World, world
 
+_FILES = metrics.counter("ingest_files_total", "files of imports by what became of them", "outcome")
 MOST_BYTES = 384 * 1024
 """Bytes of files in one part: in base64 they fill a message of 512 KB (domain rule)."""
 
@@ -146,11 +148,13 @@ def _told(
         held = around.held.get(outcome.name)
         ours = held is not None and held.import_id == asked.import_id
         if isinstance(outcome, NotKept):
+            _FILES.add(outcome.category.value)
             refused.append(
                 RefusedFile(file=outcome.name, category=outcome.category, line=outcome.line, detail=outcome.detail)
             )
             continue
         new = ours or not _stands(outcome)
+        _FILES.add("recorded" if new else "unchanged")
         captures += new
         unchanged += not new
         pages += isinstance(outcome, Kept) or ours

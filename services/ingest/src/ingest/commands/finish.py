@@ -49,10 +49,9 @@ class Finish:
                 refused += [
                     _refused(page, proposed.refused[page.capture]) for page in part if page.capture in proposed.refused
                 ]
-                if proposed.proposal is not None:
-                    done = [page for page in part if page.capture not in proposed.refused]
-                    async with transaction(desk.pool, desk.brain) as db:
-                        await shelf.mark_proposed(db, desk.brain, done, proposed.proposal)
+                done = [page for page in part if page.capture not in proposed.refused]
+                async with transaction(desk.pool, desk.brain) as db:
+                    await shelf.mark_proposed(db, desk.brain, done, proposed.proposal)
             pages = await self._pages(asked)
         builds = dict.fromkeys(page.proposal for page in pages if page.proposal is not None)
         return Imported(
