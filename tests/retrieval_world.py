@@ -52,7 +52,6 @@ from contracts.ids import (
     PageId,
     PrincipalId,
     ProposalId,
-    derived,
     everyone,
 )
 from contracts.retrieval_messages import Asker, FindPage, Hits, PageHits, PageView, ReadPage, Search
@@ -63,11 +62,12 @@ from eventlog.projector import Projector
 from eventlog.provision import provision
 from eventlog.signing import Signer, Verifier, create_key
 from retrieval import database
+from retrieval.projections.pages import CROSSOVER
 from retrieval.projections.wiring import projections
 from retrieval.reads.finding import Finding
 from retrieval.reads.questions import Questions
 from retrieval.reads.reading import Reading
-from retrieval.reads.search import EXACT, Searches
+from retrieval.reads.search import Searches
 from retrieval.reads.sight import Sights
 from retrieval.rebuild import CHECKSUM
 from servers import Database, free_port
@@ -75,6 +75,8 @@ from servers import Database, free_port
 MODEL = "bag-of-words"
 NOW = datetime(2026, 9, 2, 12, tzinfo=UTC)
 _STREAMS = {"gateway": "EVT", "approvals": "EVT", "ingest": "CAP", "embedder": "CHK"}
+
+NOBODY = PrincipalId(UUID(int=1))
 
 Facts = Sequence[tuple[str, msgspec.Struct]]
 
@@ -94,7 +96,8 @@ def encoded(text: str) -> str:
 
 def page_text(title: str, text: str, *, access: str = "public", sensitivity: str = "ordinary", more: str = "") -> str:
     """A page's bytes as an author writes them; `more` is further front matter."""
-    return f"---\ntype: topic\ntitle: {title}\nowner: alice\naccess: {access}\nsensitivity: {sensitivity}\n{more}---\n{text}\n"
+    front = f"type: topic\ntitle: {title}\nowner: alice\naccess: {access}\nsensitivity: {sensitivity}\n{more}"
+    return f"---\n{front}---\n{text}\n"
 
 
 @dataclass(slots=True)
@@ -115,7 +118,7 @@ class World:
     projectors: list[Projector]
     last: dict[str, int] = field(default_factory=dict)
     ends: dict[str, int] = field(default_factory=lambda: {"EVT": 0, "CAP": 0, "CHK": 0})
-    alice: PrincipalId = PrincipalId(UUID(int=1))
+    alice: PrincipalId = NOBODY
     live: dict[str, tuple[PageId, int]] = field(default_factory=dict)
     now: datetime = NOW
 
@@ -281,7 +284,7 @@ class World:
         return Asker(principal=who or self.alice)
 
     async def search(
-        self, query: str, who: PrincipalId | None = None, *, limit: int = 10, position: int = 0, exact: int = EXACT
+        self, query: str, who: PrincipalId | None = None, *, limit: int = 10, position: int = 0, exact: int = CROSSOVER
     ) -> Hits:
         searching = Searches(Sights(self.nc, self.serve, self.brain), Questions(self.nc), lambda: self.now, exact=exact)
         return await searching.search(Search(asker=self.asker(who), query=query, limit=limit, position=position))
@@ -301,8 +304,8 @@ class World:
 
 
 @asynccontextmanager
-async def living(folder: Path, database_: Database) -> AsyncIterator[World]:
-    """A brain on a bus of its own, its projections running."""
+async def living(folder: Path, database_: Database, *, crossover: int = 0) -> AsyncIterator[World]:
+    """A brain on a bus of its own, its projections running; small as it is, both vector arms can be tried on it."""
     bus = nats.Bus(
         folder / "store", free_port(), free_port(), Secret(secrets.token_urlsafe(24)), folder / "nats.log",
         quota=16 * 1024**3,
@@ -325,7 +328,7 @@ async def living(folder: Path, database_: Database) -> AsyncIterator[World]:
         project = await database.projecting(database_.secret("retrieval_project"))
         serve = await database.serving(database_.secret("retrieval_serve"))
         author = await connect(database_.secret("approvals"), "content", service="test")
-        projectors = [Projector(nc, project, brain, each, verifier) for each in projections(ring)]
+        projectors = [Projector(nc, project, brain, each, verifier) for each in projections(ring, crossover=crossover)]
         tasks = [asyncio.create_task(projector.run()) for projector in projectors]
         world = World(
             brain=brain, nc=nc, url=bus.url.reveal(), folder=folder, database=database_, ring=ring, verifier=verifier,

@@ -18,7 +18,8 @@ from retrieval_world import World, page_text
 
 CEILING = page_text(
     "Discount ceiling",
-    "Up to 12% without escalation.[^1]\n\n## Above\n\nAsk Bob.\n\n## Never\n\nMore than forty.\n\n[^1]: capture:gdrive/msa",
+    "Up to 12% without escalation.[^1]\n\n## Above\n\nAsk Bob.\n\n"
+    "## Never\n\nMore than forty.\n\n[^1]: capture:gdrive/msa",
     more="relations: [{verb: governs, to: people/leave.md}]\nfigures: [{name: ceiling, value: 12, unit: '%'}]\n",
 )
 Fact = Recorded[msgspec.Struct]
@@ -58,6 +59,12 @@ async def facts(world: World, projection: Projection) -> list[Fact]:
 async def play(world: World, projection: Projection, recorded: Sequence[Fact]) -> None:
     async with transaction(world.project, world.brain) as db:
         await projection.apply(db, recorded)
+
+
+async def crash_after(world: World, projection: Projection, recorded: Sequence[Fact]) -> None:
+    async with transaction(world.project, world.brain) as db:
+        await projection.apply(db, recorded)
+        raise ZeroDivisionError
 
 
 async def empty(world: World) -> None:
@@ -106,9 +113,7 @@ async def test_a_crash_between_two_statements_leaves_nothing_of_the_batch(world:
             await play(world, projection, await facts(world, projection))
     before = await world.sums()
     with pytest.raises(ZeroDivisionError):
-        async with transaction(world.project, world.brain) as db:
-            await pages.apply(db, recorded)
-            raise ZeroDivisionError
+        await crash_after(world, pages, recorded)
     assert await world.sums() == before
     await play(world, pages, recorded)
     assert await world.sums() == grown

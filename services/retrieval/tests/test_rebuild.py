@@ -2,6 +2,7 @@
 
 import asyncpg
 
+from chassis.settings import Secret
 from contracts.captures import Acl
 from contracts.retrieval_messages import Search
 from retrieval.reads.questions import Questions
@@ -9,11 +10,10 @@ from retrieval.reads.search import Searches
 from retrieval.reads.sight import Sights
 from retrieval.rebuild import Settings, rebuild
 from retrieval_world import NOW, World, page_text
-from chassis.settings import Secret
 
 CEILING = page_text(
     "Discount ceiling",
-    "Account managers may approve up to 12% without escalation.[^1]\n\n[^1]: capture:gdrive/msa\n\n## Above\n\nAsk Bob.",
+    "Account managers may approve up to 12%.[^1]\n\n[^1]: capture:gdrive/msa\n\n## Above\n\nAsk Bob.",
     more="relations: [{verb: governs, to: people/leave.md}]\nfigures: [{name: ceiling, value: 12, unit: '%'}]\n",
 )
 

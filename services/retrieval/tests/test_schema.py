@@ -70,7 +70,7 @@ async def test_an_arm_refuses_to_run_without_a_brain(database: Database) -> None
     serve = await asyncpg.connect(database.dsn("retrieval_serve"), server_settings={"search_path": "retrieval, public"})
     calls = (
         "select * from words_arm(array['english:a'], 10, array[$1::uuid], 'admin', null)",
-        "select * from vectors_exact(array_fill(1.0::real, array[384])::vector::halfvec, 'm', 5, array[$1::uuid], 'admin', null)",
+        f"select * from vectors_exact('{[1] * 384}', 'm', 5, array[$1::uuid], 'admin', null)",
         "select * from find_pages('a', 'a', array['a'], 5, array[$1::uuid], 'admin', null)",
         "select * from page_at('a', null, array[$1::uuid], 'admin', null)",
         "select visible_passages(array[$1::uuid], 'admin', null)",

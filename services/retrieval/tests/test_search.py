@@ -78,7 +78,7 @@ async def test_one_page_has_at_most_two_of_the_first_ten_hits(world: World) -> N
     long = "\n\n".join(f"## Part {n}\n\nThe ceiling of discounts, part {n}." for n in range(30))
     await world.promote({
         "a/long.md": page_text("Long", long),
-        **{f"b/{n}.md": page_text(f"Short {n}", f"A ceiling, {n} and more words around it to be long.") for n in range(9)},
+        **{f"b/{n}.md": page_text(f"Short {n}", f"A ceiling, {n} and more words around it.") for n in range(9)},
     })  # fmt: skip
     await world.caught_up()
     ten, twenty = await world.search("ceiling discounts"), await world.search("ceiling discounts", limit=20)

@@ -60,7 +60,7 @@ async def main(stop: asyncio.Event, environ: Mapping[str, str] = os.environ) -> 
 
 @asynccontextmanager
 async def _bus(settings: Settings, pool: Pool, ring: KeyRing) -> AsyncIterator[Client]:
-    """Everything that the bus asks of this service. The reads need the connection, so they are routed once it stands."""
+    """Everything that the bus asks of this service. The reads need a connection, so they are routed once one stands."""
     server = rpc.Server(nats.broker(settings.nats_url, SERVICE), SERVICE)
     client = await nats.connect(settings.nats_url, SERVICE)
     nats.require(client)

@@ -15,7 +15,7 @@ with said (part, line) as (
     union all
     select 'capture_sights', to_jsonb(s)::text from capture_sights s
     union all
-    select 'chunks', (to_jsonb(c) - '{chunk,number,vector_key,model,embedding}'::text[])::text from chunks c
+    select 'chunks', (to_jsonb(c) - '{chunk,number,near,vector_key,model,embedding}'::text[])::text from chunks c
     union all
     select 'vectors', concat_ws(' ', c.page, c.fingerprint, c.copy, c.vector_key, c.model, c.embedding)
     from chunks c where c.embedding is not null

@@ -22,7 +22,7 @@ async def projecting(dsn: Secret, schema: str = SCHEMA) -> Pool:
 
 
 async def serving(dsn: Secret) -> Pool:
-    """The pool of the reads. Each plan is made for its caller: a generic one is several times slower (stack: measured)."""
+    """The pool of the reads. Each plan is made for its caller: a generic one is several times slower (measured)."""
     return await postgres.connect(
         dsn,
         SCHEMA,

@@ -65,7 +65,7 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def index(body: bytes, path: str, secret: bytes) -> Indexed:
-    """Read a promoted page. `secret` keys the passages. Raises `corpus.errors.Malformed` where the bytes are no page."""
+    """What is indexed of a page; `secret` keys its passages. Raises `corpus.errors.Malformed`."""
     parsed = page.parse(body)
     front = parsed.front
     language = detect(f"{front.title}\n{parsed.text}")
@@ -101,7 +101,7 @@ def _passages(parsed: page.Page, secret: bytes, language: str) -> list[Passage]:
     rows = []
     for ordinal, chunk in enumerate(found):
         key = chunks.chunk_key(secret, chunk)
-        fingerprint = hashlib.sha256("\x1f".join((key, language, title)).encode()).hexdigest()
+        fingerprint = hashlib.sha256(f"{key}\x1f{language}\x1f{title}".encode()).hexdigest()
         rows.append(
             Passage(
                 ordinal=ordinal,

@@ -19,6 +19,7 @@ create table chunks (
     vector_key text,
     model text,
     embedding halfvec(384),
+    near boolean not null default false,
     primary key (brain, chunk),
     unique (brain, page, fingerprint, copy),
     check ((embedding is null) = (vector_key is null) and (embedding is null) = (model is null))
@@ -26,9 +27,12 @@ create table chunks (
 comment on column chunks.key is 'HMAC of heading path and body under the brain''s key.';
 comment on column chunks.fingerprint is 'Key, title and language: a passage that keeps it across an edit is kept as it is.';
 comment on column chunks.copy is 'Tells passages of one page apart that say the same.';
+comment on column chunks.near is
+    'Whether it stands in the HNSW index: all do, once a brain has more passages than an exact scan is quick for.';
 comment on column chunks.length is 'Words that count: the sum of the term frequencies.';
 create index chunks_by_page_number on chunks (brain, number) include (chunk);
-create index chunks_by_embedding on chunks using hnsw (embedding halfvec_cosine_ops) where embedding is not null;
+create index chunks_far on chunks (brain) where not near;
+create index chunks_by_embedding on chunks using hnsw (embedding halfvec_cosine_ops) where near;
 
 -- A word is a lexeme after the name of the language that stemmed it: idf and stems of two languages never mix.
 create table terms (

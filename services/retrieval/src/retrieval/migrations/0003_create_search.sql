@@ -134,6 +134,7 @@ begin atomic
         select c.chunk, c.number, c.embedding <=> $1 as distance
         from chunks c
         where c.brain = this_brain()
+          and c.near
           and c.embedding is not null
           and c.model = $2
           and c.number + 0 = any(array(select v.number from visible_pages($4, $5, $6) v))

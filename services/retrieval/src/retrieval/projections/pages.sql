@@ -90,15 +90,16 @@ update chunks c
 
 -- name: add_chunks
 -- The passages that are new, with their vectors where those have arrived; returns their numbers. A heading path is
--- one text with unit separators.
+-- one text with unit separators. $13: how many passages of the brain are still scanned exactly.
 insert into chunks (
     brain, page, number, ordinal, key, fingerprint, copy, heading, body, starts, ends, language, words, length,
-    vector_key, model, embedding
+    vector_key, model, embedding, near
 )
 select $1, i.page, p.number, i.ordinal, i.key, i.fingerprint, i.copy, string_to_array(i.heading, E'\x1f'), i.body,
        i.starts, i.ends, i.language, w.words,
        (select coalesce(sum(cardinality(u.positions)), 0) from unnest(w.words) u),
-       v.vector_key, v.model, v.embedding
+       v.vector_key, v.model, v.embedding,
+       exists (select 1 from sizes s where s.brain = $1 and s.chunks > $13::bigint)
 from unnest(
     $2::uuid[], $3::text[], $4::integer[], $5::integer[], $6::integer[], $7::integer[], $8::text[], $9::text[],
     $10::text[], $11::text[], $12::text[]
@@ -145,6 +146,11 @@ delete from terms where brain = $1 and chunks = 0
 insert into sizes (brain, chunks, words)
 select $1, count(*), coalesce(sum(length), 0) from chunks where brain = $1
 on conflict (brain) do update set chunks = excluded.chunks, words = excluded.words
+
+-- name: draw_near
+-- A brain that has grown past what is scanned exactly gets all its passages into the approximate index.
+update chunks c set near = true
+ where c.brain = $1 and not c.near and exists (select 1 from sizes s where s.brain = $1 and s.chunks > $2::bigint)
 
 -- name: attach_vectors
 -- The vectors of the bodies $2 go to the passages of the live pages that those bodies are.

@@ -9,6 +9,7 @@ from contracts.ids import node_id
 from contracts.retrieval_messages import Hit, Hits, Receipt, Search
 from retrieval.domain import trust
 from retrieval.domain.texts import clean_query, title_key
+from retrieval.projections.pages import CROSSOVER
 from retrieval.reads.questions import Questions
 from retrieval.reads.sight import Sights
 
@@ -18,8 +19,6 @@ CANDIDATES = 50
 """Passages that each arm offers. Measured: more change nothing among the first ten."""
 POSTINGS = 60_000
 """Postings read for one query, the rarest words first: some 15 ms of work."""
-EXACT = 15_000
-"""Passages a caller sees up to which every vector is compared: about 13 ms, and nothing is missed (stack: measured)."""
 MOST = 20
 
 
@@ -27,7 +26,7 @@ class Searches:
     """Answers `ask.retrieval.search`."""
 
     def __init__(
-        self, sights: Sights, questions: Questions, clock: Callable[[], datetime], *, exact: int = EXACT
+        self, sights: Sights, questions: Questions, clock: Callable[[], datetime], *, exact: int = CROSSOVER
     ) -> None:
         self._sights = sights
         self._questions = questions
