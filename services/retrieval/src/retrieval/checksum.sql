@@ -17,7 +17,9 @@ with said (part, line) as (
     union all
     select 'chunks', (to_jsonb(c) - '{chunk,number,near,vector_key,model,embedding}'::text[])::text from chunks c
     union all
-    select 'vectors', concat_ws(' ', c.page, c.fingerprint, c.copy, c.vector_key, c.model, c.embedding)
+    select 'vectors',
+           concat_ws(' ', c.page, c.fingerprint, c.copy, c.vector_key, c.model,
+                     encode(halfvec_send(c.embedding), 'base64'))
     from chunks c where c.embedding is not null
     union all
     select 'postings', concat_ws(' ', c.page, c.fingerprint, c.copy, t.word, p.frequency, p.length)
@@ -33,7 +35,9 @@ with said (part, line) as (
     union all
     select 'builds', to_jsonb(b)::text from builds b
     union all
-    select 'waiting_vectors', concat_ws(' ', v.body, v.key, v.vector_key, v.model, v.embedding) from vectors v
+    select 'waiting_vectors',
+           concat_ws(' ', v.body, v.key, v.vector_key, v.model, encode(halfvec_send(v.embedding), 'base64'))
+    from vectors v
     union all
     select 'embedded', to_jsonb(e)::text from embedded e
     union all

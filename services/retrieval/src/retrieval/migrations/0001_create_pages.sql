@@ -33,7 +33,8 @@ create table pages (
 );
 comment on column pages.live is 'False once deprecated or sealed: then it holds no content and no arm finds it.';
 comment on column pages.number is 'A short name for postings; means nothing outside this schema.';
-comment on column pages.passages is 'How many chunks it has: their sum over what a caller sees picks the exact or the approximate scan.';
+comment on column pages.passages is
+    'How many chunks it has: their sum over what a caller sees picks the exact or the approximate scan.';
 create index pages_by_path on pages (brain, path) where live;
 create index pages_by_title on pages (brain, title_key) where live;
 

@@ -18,7 +18,7 @@ create table chunks (
     length integer not null,
     vector_key text,
     model text,
-    embedding halfvec(384),
+    embedding halfvec(384) storage plain,
     near boolean not null default false,
     primary key (brain, chunk),
     unique (brain, page, fingerprint, copy),
@@ -27,6 +27,7 @@ create table chunks (
 comment on column chunks.key is 'HMAC of heading path and body under the brain''s key.';
 comment on column chunks.fingerprint is 'Key, title and language: a passage that keeps it across an edit is kept as it is.';
 comment on column chunks.copy is 'Tells passages of one page apart that say the same.';
+comment on column chunks.embedding is 'In the row itself: an exact scan then fetches nothing from aside.';
 comment on column chunks.near is
     'Whether it stands in the HNSW index: all do, once a brain has more passages than an exact scan is quick for.';
 comment on column chunks.length is 'Words that count: the sum of the term frequencies.';

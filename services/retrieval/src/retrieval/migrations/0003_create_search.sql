@@ -145,7 +145,9 @@ begin atomic
 end;
 
 -- The true similarity of the passages $3, as far as the caller sees them and they have a vector.
-create function vector_scores(question halfvec, made_by text, candidates bigint[], subjects uuid[], tier text, domains text[])
+create function vector_scores(
+    question halfvec, made_by text, candidates bigint[], subjects uuid[], tier text, domains text[]
+)
 returns table (chunk bigint, similarity double precision) language sql stable security definer
 begin atomic
     with visible as materialized (
@@ -194,7 +196,9 @@ begin atomic
 end;
 
 -- Visible pages by path ($1), folded title ($2) or words of either ($3); at most $4, the best first.
-create function find_pages(at_path text, folded text, asked_words text[], most integer, subjects uuid[], tier text, domains text[])
+create function find_pages(
+    at_path text, folded text, asked_words text[], most integer, subjects uuid[], tier text, domains text[]
+)
 returns table (
     page uuid, path text, title text, type text, knowledge text, verified_at timestamptz, review_days integer
 ) language sql stable security definer
