@@ -111,7 +111,8 @@ def test_any_sequence_of_decisions_folds_and_a_decision_on_its_own_result_is_qui
                 case "abandon":
                     return build.abandon(state, ID)
                 case _:
-                    return build.write(state, ID, IMPORTER, [draft(int(n), int(version)) for n, version in act])
+                    assert not isinstance(act, str)
+                    return build.write(state, ID, IMPORTER, [draft(n, version) for n, version in act])
 
         try:
             events = run(build.fold(history))

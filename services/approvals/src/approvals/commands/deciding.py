@@ -1,79 +1,23 @@
-"""Decide: one at a time for a brain, several independent decisions in one atomic batch where they wait together."""
+"""Decide: the verdict of a person on exactly the bytes that were shown."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import replace
 
-from approvals.desk import ATTEMPTS, Desk
-from approvals.domain import decision, proposal
-from approvals.domain.decision import FACTS, Case, Ruling
+from approvals.commands import vectors
+from approvals.commands.turns import Motion, Settled, Turns, Waits, case_of
+from approvals.desk import Desk
+from approvals.domain import decision
 from approvals.domain.proposal import Ballot
-from approvals.ledger import cases, loading
-from chassis import rpc
+from approvals.ledger import cases
 from chassis.postgres import transaction
 from content.bodies import Put, Slot
 from contracts.approvals_messages import Decide, Decided
 from contracts.content import ContentRef
-from contracts.enums import Outcome
-from contracts.errors import Refused, Unavailable
-from contracts.ids import ContentId, ProposalId, content_id
-from contracts.proposals import PagePromoted
-from contracts.retrieval_messages import VECTORS, AskVectors, Vectors
-from eventlog.log import Append, Conflict
+from contracts.errors import Refused
+from contracts.ids import content_id
 
-TOGETHER = 16
-"""Decisions of one batch at most: beyond it a batch grows slower than what it saves."""
 NOTE = 4000
 """Characters of a reviewer's note at most."""
-LOOK = 5.0
-"""Seconds that one question about vectors may take."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """A decision that stands: the position of its last fact, and what became of the proposal (None: still open).
-
-    `archived` tells whether the second copy is durable; those that landed together share it.
-    """
-
-    position: int
-    outcome: Outcome | None
-    archived: "asyncio.Future[bool]"
-
-
-@dataclass(frozen=True, slots=True)
-class Waits:
-    """A decision that would land, once these bodies can be found by meaning."""
-
-    bodies: tuple[ContentId, ...]
-
-
-@dataclass(slots=True)
-class Motion:
-    """A ballot that waits for its turn. `vectors`: whether what it lands can be found by meaning, None: not known."""
-
-    proposal: ProposalId
-    ballot: Ballot
-    vectors: bool | None = None
-    settled: "asyncio.Future[Settled | Waits]" = field(
-        default_factory=lambda: asyncio.get_running_loop().create_future()
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Ruled:
-    """A motion with the ruling on it."""
-
-    motion: Motion
-    case: Case
-    ruling: Ruling
-    at: datetime
-
-    @property
-    def bodies(self) -> tuple[ContentId, ...]:
-        """What would become live by it."""
-        return tuple(fact.body.id for _, fact in self.ruling.said if isinstance(fact, PagePromoted))
 
 
 class Deciding:
@@ -81,8 +25,7 @@ class Deciding:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._waiting: list[Motion] = []
-        self._turn = asyncio.Lock()
+        self._turns = Turns(desk)
 
     async def decide(self, asked: Decide) -> Decided:
         """Give a verdict. The same command again gives the same answer; every other second decision is refused.
@@ -93,15 +36,15 @@ class Deciding:
         if len(asked.note) > NOTE:
             raise Refused("note_length", f"A note has at most {NOTE} characters.", "note", "Shorten it.")
         try:
-            settled, vectors = await self._decide(asked)
+            settled, found = await self._decide(asked)
         except Refused:
             await self._desk.catch_up(0)
-            settled, vectors = await self._decide(asked)
+            settled, found = await self._decide(asked)
         return Decided(
             position=settled.position,
             archived=await asyncio.shield(settled.archived),
             outcome=None if settled.outcome is None else settled.outcome.value,
-            vectors=vectors,
+            vectors=found,
         )
 
     async def _decide(self, asked: Decide) -> tuple[Settled, bool]:
@@ -109,166 +52,21 @@ class Deciding:
         if asked.note:
             ballot = replace(ballot, note=await self._keep_note(asked, ballot))
         motion = Motion(asked.proposal, ballot)
-        settled = await self._in_turn(motion)
+        settled = await self._turns.take(motion)
         if isinstance(settled, Waits):
-            motion = Motion(asked.proposal, ballot, await self._await_vectors(settled.bodies))
-            settled = await self._in_turn(motion)
+            motion = Motion(asked.proposal, ballot, await vectors.awaited(self._desk.nc, settled.bodies))
+            settled = await self._turns.take(motion)
         assert isinstance(settled, Settled)
+        if settled.before:  # answered as the first time, but for vectors that have come since
+            return settled, await vectors.missing(self._desk.nc, settled.before) == 0
         return settled, motion.vectors is not False
-
-    async def _in_turn(self, motion: Motion) -> Settled | Waits:
-        """Wait for the turn of a motion, and take those that wait with it along."""
-        self._waiting.append(motion)
-        async with self._turn:
-            if not motion.settled.done():
-                group, self._waiting = self._waiting[:TOGETHER], self._waiting[TOGETHER:]
-                if motion not in group:  # more wait than fit: those in front first, this one with them
-                    self._waiting.remove(motion)
-                    group.append(motion)
-                await asyncio.shield(asyncio.ensure_future(self._settle(group)))
-        return await motion.settled
-
-    async def _settle(self, group: Sequence[Motion]) -> None:
-        """Settle every motion of a group, one way or the other."""
-        try:
-            await self._attempt(group)
-        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
-            for motion in group:
-                if not motion.settled.done():
-                    motion.settled.set_exception(error)
-
-    async def _attempt(self, group: Sequence[Motion]) -> None:
-        conflicts, left = 0, list(group)
-        while left:
-            try:
-                left = await self._together(left)
-            except Conflict as conflict:
-                conflicts += 1
-                if conflicts == ATTEMPTS:
-                    raise Unavailable("others keep changing the same thing; try again") from conflict
-                await self._desk.catch_up(conflict.last)
-                left = [motion for motion in left if not motion.settled.done()]
-                if len(left) > 1:
-                    for motion in left:
-                        await self._settle([motion])
-                    return
-
-    async def _together(self, group: Sequence[Motion]) -> list[Motion]:
-        """Settle as many as go into one batch; those that must wait for its outcome come back."""
-        desk = self._desk
-        first = {motion.proposal: motion for motion in reversed(group)}
-        later = [motion for motion in group if first[motion.proposal] is not motion]
-        async with transaction(desk.pool, desk.brain) as db:
-            await db.execute(loading.STATEMENTS.one_decision_at_a_time, f"{desk.brain}/decide")
-            wanted = {id_: motion.ballot.reviewer for id_, motion in first.items()}
-            docket = await cases.load(db, desk.brain, wanted, desk.bodies)
-            ruled = [one for motion in first.values() if (one := self._rule(motion, docket)) is not None]
-            ready = await self._with_vectors(ruled)
-            batch, apart = independent(ready)
-            if batch:
-                positions = await desk.say([_append(one) for one in batch], db)
-                archived = asyncio.ensure_future(desk.archive(positions[-1]))
-                for one, position in zip(batch, positions, strict=True):
-                    one.motion.settled.set_result(Settled(position, one.ruling.outcome, archived))
-        return later + [one.motion for one in apart]
-
-    def _rule(self, motion: Motion, docket: cases.Docket) -> Ruled | None:
-        """Decide on a motion; a refusal, and the same command again, are told at once."""
-        at = self._desk.clock()
-        try:
-            case = _case(docket, motion.proposal)
-            ruling = decision.decide(case, motion.ballot, at)
-        except Refused as refused:
-            motion.settled.set_exception(refused)
-            return None
-        if ruling.said:
-            return Ruled(motion, case, ruling, at)
-        position, outcome = _before(docket.filed[motion.proposal], motion.ballot)
-        motion.settled.set_result(Settled(position, outcome, asyncio.ensure_future(self._desk.archive(position))))
-        return None
-
-    async def _with_vectors(self, ruled: Sequence[Ruled]) -> list[Ruled]:
-        """Those that may land now. The rest is told to wait for vectors, outside the turn."""
-        unknown = [one for one in ruled if one.motion.vectors is None and one.bodies]
-        if not unknown:
-            return list(ruled)
-        missing = await self._missing(tuple(body for one in unknown for body in one.bodies), 0.0)
-        for one in unknown:
-            if missing:
-                one.motion.settled.set_result(Waits(one.bodies))
-            else:
-                one.motion.vectors = missing == 0
-        return [one for one in ruled if not one.motion.settled.done()]
-
-    async def _await_vectors(self, bodies: tuple[ContentId, ...]) -> bool:
-        """Wait until what would become live can be found by meaning; False where it will land words-only.
-
-        Waits up to half a minute, less for little (architecture: retrieval's index).
-        """
-        left = min(30.0, 10.0 + len(bodies) / 20)
-        while left > 0:
-            missing = await self._missing(bodies, min(left, LOOK))
-            if missing is None:
-                return False
-            if missing == 0:
-                return True
-            left -= LOOK
-        return False
-
-    async def _missing(self, bodies: tuple[ContentId, ...], wait: float) -> int | None:
-        """How many bodies have no vectors yet, None where nobody can tell."""
-        try:
-            asked = AskVectors(bodies=bodies, wait=wait)
-            return (await rpc.ask(self._desk.nc, VECTORS, asked, Vectors, seconds=wait + 2)).missing
-        except Unavailable:
-            return None
 
     async def _keep_note(self, asked: Decide, ballot: Ballot) -> ContentRef:
         """Store the note of somebody who may decide. Raises `Refused` for anybody else."""
         put = Put(content_id(asked.command, "note"), asked.note.encode(), Slot.NOTE)
         async with transaction(self._desk.pool, self._desk.brain) as db:
             docket = await cases.load(db, self._desk.brain, {asked.proposal: asked.by}, self._desk.bodies)
-            case = _case(docket, asked.proposal)
+            case = case_of(docket, asked.proposal)
             decision.decide(case, replace(ballot, note=ContentRef(put.id, "")), self._desk.clock())
             (note,) = await self._desk.store.put(db, self._desk.brain, [put])
         return note
-
-
-def independent(ruled: Sequence[Ruled]) -> tuple[list[Ruled], list[Ruled]]:
-    """Rulings that touch no history and no path of each other and fit into one batch, and those that must wait."""
-    batch: list[Ruled] = []
-    apart: list[Ruled] = []
-    written: set[str] = set()
-    paths: set[str] = set()
-    size = 0
-    for one in ruled:
-        histories = {subject for subject, _ in one.ruling.said if ".gate." not in subject}
-        places = {draft.path for draft in one.case.drafts} if one.ruling.outcome is Outcome.APPROVED else set[str]()
-        if batch and (histories & written or places & paths or size + len(one.ruling.said) > FACTS):
-            apart.append(one)
-            continue
-        batch.append(one)
-        written |= histories
-        paths |= places
-        size += len(one.ruling.said)
-    return batch, apart
-
-
-def _append(one: Ruled) -> Append:
-    ballot = one.motion.ballot
-    facts = tuple(one.ruling.said)
-    return Append(ballot.command, ballot.reviewer, ballot.command, facts, one.ruling.expected, at=one.at)
-
-
-def _case(docket: cases.Docket, id_: ProposalId) -> Case:
-    if id_ not in docket.cases:
-        raise proposal.no_such_proposal()
-    return docket.cases[id_]
-
-
-def _before(filed: loading.Filed, ballot: Ballot) -> tuple[int, Outcome | None]:
-    """What the same command led to the first time."""
-    cast = next(one for one in filed.cast if one.vote.command == ballot.command)
-    if isinstance(filed.state, proposal.Resolved) and filed.cast[-1] is cast:
-        return cast.ends, filed.state.outcome
-    return cast.ends, None

@@ -1,7 +1,7 @@
 """One decision, whole: the facts of its proposal, of every page and build that it lands, and of the gates it moves."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import msgspec
@@ -17,7 +17,7 @@ from contracts.access_facts import GateMoved
 from contracts.enums import Gate, Knowledge, Origin, Outcome, PageAction, ProposalKind
 from contracts.errors import Refused
 from contracts.ids import BrainId, PageId, PrincipalId
-from contracts.proposals import PagePromoted, ProposalResolved, ProposalSubmitted
+from contracts.proposals import ProposalResolved, ProposalSubmitted
 
 FACTS = 1000
 """Facts of one decision at most: what one atomic batch holds."""
@@ -219,16 +219,6 @@ def facts_of_landing(drafts: Mapping[PageId, Draft], pages: Mapping[PageId, Know
         for one in drafts.values()
     )
     return len(drafts) + verified + 5
-
-
-def with_stored(case: Case, stored: str) -> Case:
-    """The same with the digest of the stored bytes."""
-    return replace(case, stored=stored)
-
-
-def promoted_bodies(ruling: Ruling) -> int:
-    """How many pages a ruling makes live."""
-    return sum(isinstance(fact, PagePromoted) for _, fact in ruling.said)
 
 
 def not_a_member() -> Refused:

@@ -1,0 +1,211 @@
+"""Turns: one decision at a time for a brain, several independent ones in one atomic batch where they wait together."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from approvals.commands import vectors
+from approvals.desk import ATTEMPTS, Desk
+from approvals.domain import decision, proposal
+from approvals.domain.decision import FACTS, Case, Ruling
+from approvals.domain.proposal import Ballot
+from approvals.ledger import cases, loading
+from chassis.postgres import transaction
+from contracts.enums import Outcome, PageAction
+from contracts.errors import Refused, Unavailable
+from contracts.ids import ContentId, ProposalId
+from contracts.proposals import PagePromoted
+from eventlog.log import Append, Conflict
+
+TOGETHER = 16
+"""Decisions of one batch at most: beyond it a batch grows slower than what it saves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A decision that stands: the position of its last fact, and what became of the proposal (None: still open).
+
+    `archived` tells whether the second copy is durable; those that landed together share it. `before`: what an earlier
+    sending of the same command made live.
+    """
+
+    position: int
+    outcome: Outcome | None
+    archived: "asyncio.Future[bool]"
+    before: tuple[ContentId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """A decision that would land, once these bodies can be found by meaning."""
+
+    bodies: tuple[ContentId, ...]
+
+
+@dataclass(slots=True)
+class Motion:
+    """A ballot that waits for its turn. `vectors`: whether what it lands can be found by meaning, None: not known."""
+
+    proposal: ProposalId
+    ballot: Ballot
+    vectors: bool | None = None
+    settled: "asyncio.Future[Settled | Waits]" = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A motion with the ruling on it."""
+
+    motion: Motion
+    case: Case
+    ruling: Ruling
+    at: datetime
+
+    @property
+    def bodies(self) -> tuple[ContentId, ...]:
+        """What would become live by it."""
+        return tuple(fact.body.id for _, fact in self.ruling.said if isinstance(fact, PagePromoted))
+
+
+class Turns:
+    """Gives each motion its turn."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._waiting: list[Motion] = []
+        self._turn = asyncio.Lock()
+
+    async def take(self, motion: Motion) -> Settled | Waits:
+        """Wait for the turn of a motion, and take those that wait with it along."""
+        self._waiting.append(motion)
+        async with self._turn:
+            if not motion.settled.done():
+                group, self._waiting = self._waiting[:TOGETHER], self._waiting[TOGETHER:]
+                if motion not in group:  # more wait than fit: those in front first, this one with them
+                    self._waiting.remove(motion)
+                    group.append(motion)
+                await asyncio.shield(asyncio.ensure_future(self._settle(group)))
+        return await motion.settled
+
+    async def _settle(self, group: Sequence[Motion]) -> None:
+        """Settle every motion of a group, one way or the other."""
+        try:
+            await self._attempt(group)
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
+            for motion in group:
+                if not motion.settled.done():
+                    motion.settled.set_exception(error)
+
+    async def _attempt(self, group: Sequence[Motion]) -> None:
+        conflicts, left = 0, list(group)
+        while left:
+            try:
+                left = await self._together(left)
+            except Conflict as conflict:
+                conflicts += 1
+                if conflicts == ATTEMPTS:
+                    raise Unavailable("others keep changing the same thing; try again") from conflict
+                await self._desk.catch_up(conflict.last)
+                left = [motion for motion in left if not motion.settled.done()]
+                if len(left) > 1:
+                    for motion in left:
+                        await self._settle([motion])
+                    return
+
+    async def _together(self, group: Sequence[Motion]) -> list[Motion]:
+        """Settle as many as go into one batch; those that must wait for its outcome come back."""
+        desk = self._desk
+        first = {motion.proposal: motion for motion in reversed(group)}
+        later = [motion for motion in group if first[motion.proposal] is not motion]
+        async with transaction(desk.pool, desk.brain) as db:
+            await db.execute(loading.STATEMENTS.one_decision_at_a_time, f"{desk.brain}/decide")
+            wanted = {id_: motion.ballot.reviewer for id_, motion in first.items()}
+            docket = await cases.load(db, desk.brain, wanted, desk.bodies)
+            ruled = [one for motion in first.values() if (one := self._rule(motion, docket)) is not None]
+            ready = await self._with_vectors(ruled)
+            batch, apart = independent(ready)
+            if batch:
+                positions = await desk.say([_append(one) for one in batch], db)
+                archived = asyncio.ensure_future(desk.archive(positions[-1]))
+                for one, position in zip(batch, positions, strict=True):
+                    one.motion.settled.set_result(Settled(position, one.ruling.outcome, archived))
+        return later + [one.motion for one in apart]
+
+    def _rule(self, motion: Motion, docket: cases.Docket) -> Ruled | None:
+        """Decide on a motion; a refusal, and the same command again, are told at once."""
+        at = self._desk.clock()
+        try:
+            case = case_of(docket, motion.proposal)
+            ruling = decision.decide(case, motion.ballot, at)
+        except Refused as refused:
+            motion.settled.set_exception(refused)
+            return None
+        if ruling.said:
+            return Ruled(motion, case, ruling, at)
+        position, outcome = _before(docket.filed[motion.proposal], motion.ballot)
+        archived = asyncio.ensure_future(self._desk.archive(position))
+        motion.settled.set_result(Settled(position, outcome, archived, _landed(case, outcome)))
+        return None
+
+    async def _with_vectors(self, ruled: Sequence[Ruled]) -> list[Ruled]:
+        """Those that may land now. The rest is told to wait for vectors, outside the turn."""
+        unknown = [one for one in ruled if one.motion.vectors is None and one.bodies]
+        if not unknown:
+            return list(ruled)
+        missing = await vectors.missing(self._desk.nc, tuple(body for one in unknown for body in one.bodies))
+        for one in unknown:
+            if missing:
+                one.motion.settled.set_result(Waits(one.bodies))
+            else:
+                one.motion.vectors = missing == 0
+        return [one for one in ruled if not one.motion.settled.done()]
+
+
+def independent(ruled: Sequence[Ruled]) -> tuple[list[Ruled], list[Ruled]]:
+    """Rulings that touch no history and no path of each other and fit into one batch, and those that must wait."""
+    batch: list[Ruled] = []
+    apart: list[Ruled] = []
+    written: set[str] = set()
+    paths: set[str] = set()
+    size = 0
+    for one in ruled:
+        histories = {subject for subject, _ in one.ruling.said if ".gate." not in subject}
+        places = {draft.path for draft in one.case.drafts} if one.ruling.outcome is Outcome.APPROVED else set[str]()
+        if batch and (histories & written or places & paths or size + len(one.ruling.said) > FACTS):
+            apart.append(one)
+            continue
+        batch.append(one)
+        written |= histories
+        paths |= places
+        size += len(one.ruling.said)
+    return batch, apart
+
+
+def _landed(case: Case, outcome: Outcome | None) -> tuple[ContentId, ...]:
+    if outcome is not Outcome.APPROVED:
+        return ()
+    return tuple(one.draft.body.id for one in case.drafts if one.draft.action is not PageAction.DEPRECATE)
+
+
+def _append(one: Ruled) -> Append:
+    ballot = one.motion.ballot
+    facts = tuple(one.ruling.said)
+    return Append(ballot.command, ballot.reviewer, ballot.command, facts, one.ruling.expected, at=one.at)
+
+
+def case_of(docket: cases.Docket, id_: ProposalId) -> Case:
+    """The case of a proposal. Raises `no_such_proposal`."""
+    if id_ not in docket.cases:
+        raise proposal.no_such_proposal()
+    return docket.cases[id_]
+
+
+def _before(filed: loading.Filed, ballot: Ballot) -> tuple[int, Outcome | None]:
+    """What the same command led to the first time."""
+    cast = next(one for one in filed.cast if one.vote.command == ballot.command)
+    if isinstance(filed.state, proposal.Resolved) and filed.cast[-1] is cast:
+        return cast.ends, filed.state.outcome
+    return cast.ends, None
