@@ -116,6 +116,7 @@ class World:
     author: Pool
     logs: dict[str, EventLog]
     projectors: list[Projector]
+    tasks: list[asyncio.Task[None]]
     last: dict[str, int] = field(default_factory=dict)
     ends: dict[str, int] = field(default_factory=lambda: {"EVT": 0, "CAP": 0, "CHK": 0})
     alice: PrincipalId = NOBODY
@@ -143,6 +144,13 @@ class World:
         """Wait until every projection has taken in all that was said."""
         for projector in self.projectors:
             assert await projector.reached(self.ends[projector.stream], 60), (projector.name, projector.trouble())
+
+    async def rest(self) -> None:
+        """Stop projecting."""
+        while running := [task for task in self.tasks if not task.done()]:
+            for task in running:
+                task.cancel()
+            await asyncio.wait(running, timeout=1)
 
     def _gates(self, *which: Gate) -> list[tuple[str, msgspec.Struct]]:
         return [(subjects.gate(self.brain, gate), access_facts.GateMoved(cause=self.brain)) for gate in which]
@@ -332,16 +340,13 @@ async def living(folder: Path, database_: Database, *, crossover: int = 0) -> As
         tasks = [asyncio.create_task(projector.run()) for projector in projectors]
         world = World(
             brain=brain, nc=nc, url=bus.url.reveal(), folder=folder, database=database_, ring=ring, verifier=verifier,
-            project=project, serve=serve, author=author, logs=logs, projectors=projectors,
+            project=project, serve=serve, author=author, logs=logs, projectors=projectors, tasks=tasks,
         )  # fmt: skip
         try:
             await world.open()
             yield world
         finally:
-            while running_still := [task for task in tasks if not task.done()]:
-                for task in running_still:
-                    task.cancel()
-                await asyncio.wait(running_still, timeout=1)
+            await world.rest()
             for pool in (project, serve, author):
                 await pool.close()
     finally:
