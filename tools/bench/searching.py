@@ -15,7 +15,7 @@ from contracts.embedder_messages import EMBED, Embed, Embedded
 from houses import House
 from retrieval.domain.texts import clean_query, title_key
 from retrieval.projections.vectors import vector
-from retrieval.reads.search import CANDIDATES, EXACT, POSTINGS
+from retrieval.reads.search import CANDIDATES, CROSSOVER, POSTINGS
 
 QUERIES = (
     "how do we review each other's code",
@@ -74,7 +74,7 @@ async def searching(house: House) -> Line:
                         10,
                         CANDIDATES,
                         POSTINGS,
-                        EXACT,
+                        CROSSOVER,
                         list(caller.subjects),
                         caller.tier.value,
                         None,
