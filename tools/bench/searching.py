@@ -14,8 +14,9 @@ from chassis import postgres, rpc, sql
 from contracts.embedder_messages import EMBED, Embed, Embedded
 from houses import House
 from retrieval.domain.texts import clean_query, title_key
+from retrieval.projections.pages import CROSSOVER
 from retrieval.projections.vectors import vector
-from retrieval.reads.search import CANDIDATES, CROSSOVER, POSTINGS
+from retrieval.reads.search import CANDIDATES, POSTINGS
 
 QUERIES = (
     "how do we review each other's code",
