@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from approvals.commands import vectors
@@ -165,7 +165,10 @@ class Turns:
 
 
 def independent(ruled: Sequence[Ruled]) -> tuple[list[Ruled], list[Ruled]]:
-    """Rulings that touch no history and no path of each other and fit into one batch, and those that must wait."""
+    """Rulings that touch no history and no path of each other and fit into one batch, and those that must wait.
+
+    A gate that several of them move is moved once, by the first: it tells that something behind it changed.
+    """
     batch: list[Ruled] = []
     apart: list[Ruled] = []
     written: set[str] = set()
@@ -177,10 +180,11 @@ def independent(ruled: Sequence[Ruled]) -> tuple[list[Ruled], list[Ruled]]:
         if batch and (histories & written or places & paths or size + len(one.ruling.said) > FACTS):
             apart.append(one)
             continue
-        batch.append(one)
-        written |= histories
+        said = [pair for pair in one.ruling.said if ".gate." not in pair[0] or pair[0] not in written]
+        batch.append(replace(one, ruling=replace(one.ruling, said=said)))
+        written |= {subject for subject, _ in said}
         paths |= places
-        size += len(one.ruling.said)
+        size += len(said)
     return batch, apart
 
 
