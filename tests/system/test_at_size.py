@@ -21,6 +21,14 @@ Tell = Callable[[str], None]
 
 LONG_SECONDS = 1800
 FIRST = 10
+REFUSED = {
+    "content/departments/engineering/teams/code-search/batch-changes/go-to-market/server-side/index.md": "path",
+    "content/departments/people-talent/talent/tools/resources_for_recruiting_operations.md": "credential",
+    "content/departments/product/design/documents_templates/index.md": "empty",
+    "content/departments/sales/sales-enablement/contentmanagement.md": "empty",
+    "content/departments/technical-success/ce/process/demo-repo-contribution.md": "empty",
+}
+"""Nine folders deep; a token in an address; no text at all."""
 
 
 @pytest.fixture(scope="module", name="large")
@@ -45,6 +53,9 @@ async def handbook_that_was_approved(
     done = large.command("import", str(folder), "--owner", "alice", "--as", "alice", seconds=LONG_SECONDS)
     assert done.code == 0, (done.result, done.said)
     imported = time.monotonic() - begun
+    refused = done.result["refused"]
+    assert isinstance(refused, list)
+    assert {one["file"]: one["category"] for one in refused} == REFUSED
     proposals = story.proposed(done.result)
     assert len(proposals) == 1, "one build holds them all"
     async with inside.look(large) as within:
@@ -52,9 +63,14 @@ async def handbook_that_was_approved(
         await within.embedded(LONG_SECONDS)
     embedded = time.monotonic() - begun
     assert story.approve(large, proposals[0])["vectors"] is True
+    approved = time.monotonic() - begun
+    async with inside.look(large) as within:
+        await within.settled(LONG_SECONDS)
+    indexed = time.monotonic() - begun
     story.LINES.append(
         f"sourcegraph: {done.result['captures']} captures, {len(pages)} pages proposed in {imported:.0f} s,"
-        f" embedded after {embedded:.0f} s; refused: {done.result['refused']}"
+        f" embedded after {embedded:.0f} s, approved after {approved:.0f} s,"
+        f" in the index after {indexed:.0f} s; {len(refused)} refused"
     )
     return pages
 
