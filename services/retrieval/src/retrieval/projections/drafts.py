@@ -10,7 +10,7 @@ from chassis.postgres import Pooled
 from contracts import proposals
 from contracts.catalogue import wire_type
 from contracts.envelope import Recorded
-from contracts.ids import BrainId, ContentId
+from contracts.ids import BrainId, ContentId, PageId
 
 STATEMENTS = sql.load("retrieval.projections", "drafts.sql")
 HEARS = frozenset(
@@ -40,15 +40,26 @@ async def apply(db: Pooled, brain: BrainId, recorded: Sequence[Recorded[msgspec.
             case _:
                 pass
     await db.executemany(STATEMENTS.add_draft, new)
+    await _put_live(db, brain, recorded)
+
+
+async def _put_live(db: Pooled, brain: BrainId, recorded: Sequence[Recorded[msgspec.Struct]]) -> None:
+    """The bodies that went live; then, by the last word about each page, those that are so no longer."""
+    promoted: list[tuple[UUID | int, ...]] = []
+    last: dict[PageId, tuple[ContentId | None, int]] = {}
     for one in recorded:
         match one.fact:
             case proposals.PagePromoted(page=page, body=body, proposal=proposal):
-                await db.execute(STATEMENTS.replace_live, brain, page, one.position)
-                await db.execute(STATEMENTS.make_live, brain, body.id, page, proposal, one.position)
+                promoted.append((brain, body.id, page, proposal, one.position))
+                last[page] = (body.id, one.position)
             case proposals.PageDeprecated(page=page):
-                await db.execute(STATEMENTS.replace_live, brain, page, one.position)
+                last[page] = (None, one.position)
             case _:
                 pass
+    await db.executemany(STATEMENTS.make_live, promoted)
+    if last:
+        bodies, positions = [body for body, _ in last.values()], [position for _, position in last.values()]
+        await db.execute(STATEMENTS.replace_live, brain, list(last), bodies, positions)
 
 
 async def end(db: Pooled, brain: BrainId, recorded: Sequence[Recorded[msgspec.Struct]]) -> list[ContentId]:

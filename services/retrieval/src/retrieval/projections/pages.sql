@@ -2,8 +2,9 @@
 -- transaction, so a reader sees the old revision whole or the new one whole.
 
 -- name: lock_index
--- Promotions and arriving vectors take turns: each must see what the other committed.
-select pg_advisory_xact_lock(hashtextextended('retrieval index ' || $1::text, 0))
+-- Promotions and arriving vectors take turns: each must see what the other committed. An index that is being built
+-- beside this one has a lock of its own.
+select pg_advisory_xact_lock(hashtextextended(current_schema() || ' index of ' || $1::text, 0))
 
 -- name: positions_of
 select page, source_seq from pages where brain = $1 and page = any($2::uuid[])
