@@ -1,24 +1,14 @@
 """The pages of reviewers, over HTTP, with gateway's session answered by a neighbour."""
 
 import re
-from collections.abc import AsyncIterator
 from html import unescape
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import httpx2
-import msgspec
-import pytest
-from nats.aio.msg import Msg
 
-from approvals.commands.deciding import Deciding
-from approvals.web.site import Site
 from approvals_world import World, digest, page_text
-from chassis import http
-from contracts import replies
 from contracts.approvals_messages import SubmitBuild, SubmitText
-from contracts.enums import Origin, ProposalKind, Role, Tier
-from contracts.errors import Refused
-from contracts.gateway_messages import SESSION, AskSession, Session
+from contracts.enums import Origin, ProposalKind
 from contracts.ids import CommandId, PrincipalId
 
 BODY = page_text("Discount ceiling", "Up to 12 %.\nA trap: \u202eevil\u202c <script>alert(1)</script>")
@@ -36,30 +26,6 @@ class Browser:
 
     async def post(self, path: str, **fields: str) -> httpx2.Response:
         return await self.client.post(path, data=fields, headers=self.cookies)
-
-
-@pytest.fixture
-async def client(world: World) -> AsyncIterator[httpx2.AsyncClient]:
-    async def answer(message: Msg) -> None:
-        cookie = msgspec.json.decode(message.data, type=AskSession).cookie
-        try:
-            who = PrincipalId(UUID(cookie))
-        except ValueError:
-            await message.respond(replies.failure(Refused("not_signed_in", "No.")))
-            return
-        session = Session(principal=who, name="somebody", role=Role.MEMBER, tier=Tier.ADMIN, csrf=f"csrf-{who}")
-        await message.respond(replies.success(session))
-
-    neighbour = await world.nc.subscribe(SESSION, cb=answer)
-    try:
-        site = Site(world.desk, Deciding(world.desk), "http://127.0.0.1:1")
-        async with (
-            http.serve(site.app(), 0) as port,
-            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
-        ):
-            yield client
-    finally:
-        await neighbour.unsubscribe()
 
 
 def fields(html: str, form: int = 0) -> dict[str, str]:

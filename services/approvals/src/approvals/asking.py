@@ -189,9 +189,9 @@ def needs(case: Case, reader: Person) -> str:
         case ProposalKind.BUILD:
             right = "approve on every path of it"
         case _:
-            return f"{wanted.words}; of tier manager or above"
+            return f"{wanted.words}, of tier manager or above"
     given = len(proposal.approvers(case.state.votes)) if isinstance(case.state, proposal.Open) else 0
-    return f"{wanted.words}; with {right}" + (f"; {given} approved so far" if given else "")
+    return f"{wanted.words}, with {right}" + (f"; {given} approved so far" if given else "")
 
 
 def _line(one: Filed, case: Case, reader: Person, names: dict[UUID, str], shown: str) -> ProposalLine:
