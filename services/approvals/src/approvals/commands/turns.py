@@ -157,10 +157,10 @@ class Turns:
             return list(ruled)
         missing = await vectors.missing(self._desk.nc, tuple(body for one in unknown for body in one.bodies))
         for one in unknown:
-            if missing:
-                one.motion.settled.set_result(Waits(one.bodies))
+            if missing == 0:
+                one.motion.vectors = True
             else:
-                one.motion.vectors = missing == 0
+                one.motion.settled.set_result(Waits(one.bodies))
         return [one for one in ruled if not one.motion.settled.done()]
 
 
