@@ -33,6 +33,7 @@ check: $(READY) ## Format, lint, types, architecture, and the rules of the house
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports pyproject.toml
+	$(PY) tools/render_inventory.py --check
 	$(VENV)/bin/pytest tests/house
 
 format: $(READY) ## Format the code and mend what can be mended by itself
@@ -54,8 +55,9 @@ test-large: $(READY) ## Run the tests at size: many minutes
 bench: $(READY) ## Measure, print a table, and write docs/benchmarks.md
 	PYTHONPATH=tools:tests $(PY) -m bench
 
-generate: $(READY) ## Write anew what is made from contracts: schemas and golden examples
+generate: $(READY) ## Write anew what is made from the code: schemas, golden examples, tables of documents
 	$(PY) tools/generate.py
+	$(PY) tools/render_inventory.py
 
 lock: $(READY) ## Resolve requirements.in into requirements.lock, and each image's share of it (needs uv)
 	PATH=$(VENV)/bin:$$PATH uv pip compile --quiet requirements.in --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
