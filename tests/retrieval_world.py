@@ -292,18 +292,27 @@ class World:
         return Asker(principal=who or self.alice)
 
     async def search(
-        self, query: str, who: PrincipalId | None = None, *, limit: int = 10, position: int = 0, exact: int = CROSSOVER
+        self,
+        query: str,
+        who: PrincipalId | None = None,
+        *,
+        limit: int = 10,
+        position: int = 0,
+        own: int = 0,
+        exact: int = CROSSOVER,
     ) -> Hits:
         searching = Searches(Sights(self.nc, self.serve, self.brain), Questions(self.nc), lambda: self.now, exact=exact)
-        return await searching.search(Search(asker=self.asker(who), query=query, limit=limit, position=position))
+        return await searching.search(
+            Search(asker=self.asker(who), query=query, limit=limit, position=position, own=own)
+        )
 
-    async def find(self, query: str, who: PrincipalId | None = None) -> PageHits:
+    async def find(self, query: str, who: PrincipalId | None = None, *, own: int = 0) -> PageHits:
         finding = Finding(Sights(self.nc, self.serve, self.brain), lambda: self.now)
-        return await finding.find(FindPage(asker=self.asker(who), query=query))
+        return await finding.find(FindPage(asker=self.asker(who), query=query, own=own))
 
-    async def read(self, path: str, who: PrincipalId | None = None) -> PageView:
+    async def read(self, path: str, who: PrincipalId | None = None, *, own: int = 0) -> PageView:
         reading = Reading(Sights(self.nc, self.serve, self.brain), ContentStore(self.ring), lambda: self.now)
-        return await reading.read(ReadPage(asker=self.asker(who), path=path))
+        return await reading.read(ReadPage(asker=self.asker(who), path=path, own=own))
 
     async def sums(self) -> dict[str, tuple[int, str]]:
         """What the index says, part by part."""

@@ -137,6 +137,19 @@ async def test_an_answer_is_never_older_than_the_position_asked_for(world: World
         await world.search("leave", position=world.ends["EVT"] + 1)
 
 
+async def test_an_answer_without_the_askers_own_last_write_says_that_the_index_is_behind(world: World) -> None:
+    await two_pages(world)
+    ahead = world.ends["EVT"] + 1
+    found = await world.search("leave", own=ahead)
+    assert found.hits
+    assert "index_behind" in found.degraded
+    assert (await world.search("quarks", own=ahead)).empty == "index_behind"
+    assert (await world.find("nothing like it", own=ahead)).empty == "index_behind"
+    assert (await world.read("people/leave.md", own=ahead)).path == "people/leave.md"
+    with pytest.raises(Unavailable):
+        await world.read("people/none.md", own=ahead)
+
+
 HOSTILE = (
     "the of and", "!!! ??? ...", "a & b | !c <-> 'd':*", "'; drop table pages; --", "\\\\", "%_%", "$1 {0} %s",
     "a\x00\x1bb\u202ec", "\U0001f600 \u0301\u0301", "x" * 2000, "pris " * 400, "\ud800 lone", "NULL", "select",

@@ -14,7 +14,11 @@ VECTORS = "ask.retrieval.vectors"
 
 
 class Asker(msgspec.Struct, frozen=True, kw_only=True):
-    """For whom. `token` None: the person in a browser session, under their own tier."""
+    """For whom. `token` None: the person in a browser session, under their own tier.
+
+    Each question may say a `position` that its answer must include, and the asker's `own` last write: that one is
+    waited for, two seconds at most, and an answer without it says index_behind.
+    """
 
     principal: PrincipalId
     token: TokenId | None = None
@@ -27,6 +31,7 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
     query: str
     limit: int = 10
     position: int = 0
+    own: int = 0
 
 
 class FindPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +41,7 @@ class FindPage(msgspec.Struct, frozen=True, kw_only=True):
     query: str
     limit: int = 10
     position: int = 0
+    own: int = 0
 
 
 class ReadPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +50,7 @@ class ReadPage(msgspec.Struct, frozen=True, kw_only=True):
     asker: Asker
     path: str
     position: int = 0
+    own: int = 0
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,6 +21,6 @@ class Seen:
         if len(self._last) > REMEMBERED:
             self._last.popitem(last=False)
 
-    def position(self, viewer: Viewer) -> int:
-        """What a read for this viewer must include: the last change of access, and his own writes."""
-        return max(viewer.position, self._last.get(viewer.member.id, 0))
+    def own(self, viewer: Viewer) -> int:
+        """Where the viewer's own last write stands, 0 where none is known."""
+        return self._last.get(viewer.member.id, 0)

@@ -88,7 +88,11 @@ class Tools:
     async def find_page(self, viewer: Viewer, asked: inputs.FindPage) -> ToolResult:
         """Pages by title, path or words of either."""
         query = retrieval_messages.FindPage(
-            asker=_asker(viewer), query=asked.query, limit=asked.limit, position=self._seen.position(viewer)
+            asker=_asker(viewer),
+            query=asked.query,
+            limit=asked.limit,
+            position=viewer.position,
+            own=self._seen.own(viewer),
         )
         found = await rpc.ask(
             self._nc, retrieval_messages.FIND_PAGE, query, retrieval_messages.PageHits, seconds=ASKED_SECONDS
@@ -98,7 +102,11 @@ class Tools:
     async def search(self, viewer: Viewer, asked: inputs.Search) -> ToolResult:
         """Passages for a query."""
         query = retrieval_messages.Search(
-            asker=_asker(viewer), query=asked.query, limit=asked.limit, position=self._seen.position(viewer)
+            asker=_asker(viewer),
+            query=asked.query,
+            limit=asked.limit,
+            position=viewer.position,
+            own=self._seen.own(viewer),
         )
         found = await rpc.ask(
             self._nc, retrieval_messages.SEARCH, query, retrieval_messages.Hits, seconds=ASKED_SECONDS
@@ -107,7 +115,9 @@ class Tools:
 
     async def read_page(self, viewer: Viewer, asked: inputs.ReadPage) -> ToolResult:
         """One page. A page that the viewer may not see is answered like one that does not exist."""
-        query = retrieval_messages.ReadPage(asker=_asker(viewer), path=asked.path, position=self._seen.position(viewer))
+        query = retrieval_messages.ReadPage(
+            asker=_asker(viewer), path=asked.path, position=viewer.position, own=self._seen.own(viewer)
+        )
         try:
             view = await rpc.ask(
                 self._nc, retrieval_messages.READ_PAGE, query, retrieval_messages.PageView, seconds=ASKED_SECONDS

@@ -11,7 +11,7 @@ from retrieval.domain import trust
 from retrieval.domain.texts import clean_query, title_key
 from retrieval.projections.pages import CROSSOVER
 from retrieval.reads.questions import Questions
-from retrieval.reads.sight import Sights
+from retrieval.reads.sight import INDEX_BEHIND, Sights
 
 STATEMENTS = sql.load("retrieval.reads", "search.sql")
 
@@ -37,7 +37,7 @@ class Searches:
         """The best passages. Without an embedder it answers by words alone and says so in `degraded`."""
         query = clean_query(asked.query)
         question = await self._questions.vector_of(query)
-        async with self._sights.of(asked.asker, asked.position) as sight:
+        async with self._sights.of(asked.asker, asked.position, asked.own) as sight:
             rows = await sight.db.fetch(
                 STATEMENTS.search,
                 query,
@@ -53,6 +53,7 @@ class Searches:
             position = await sight.position()
             texts = await sight.without_withheld([row["body"] for row in rows])
             empty = "" if rows else await sight.emptiness()
+            degraded = [INDEX_BEHIND] if sight.behind else []
         now = self._clock()
         hits = []
         for row, text in zip(rows, texts, strict=True):
@@ -78,11 +79,12 @@ class Searches:
                     receipt=receipt,
                 )
             )
-        by_words_alone = question.vector is None or any(row["compared"] == 0 for row in rows)
+        if question.vector is None or any(row["compared"] == 0 for row in rows):
+            degraded.append("vectors")
         return Hits(
             hits=tuple(hits),
             trust=trust.weakest(hit.trust for hit in hits),
             empty=empty,
-            degraded=("vectors",) if by_words_alone else (),
+            degraded=tuple(degraded),
             position=position,
         )

@@ -26,16 +26,21 @@ PATIENCE = 2.0
 """Seconds that a read waits for the index to come up to the fence, or to a position that was asked for."""
 
 NOTHING_GRANTED = "nothing_granted"
+INDEX_BEHIND = "index_behind"
 NO_MATCH = "no_match"
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """One caller in one transaction. `rule` is what every function of the index takes last: subjects, tier, domains."""
+    """One caller in one transaction. `rule` is what every function of the index takes last: subjects, tier, domains.
+
+    `behind`: the caller's own last write is not yet in what is read.
+    """
 
     db: Pooled
     brain: BrainId
     rule: tuple[list[PrincipalId], str, list[str] | None]
+    behind: bool = False
 
     async def position(self) -> int:
         """The position that this transaction's reads stand on."""
@@ -43,8 +48,10 @@ class Sight:
         return found
 
     async def emptiness(self) -> str:
-        """Why there is nothing: no grant at all, or no match (also where everything that matches is hidden)."""
+        """Why there is nothing: no grant at all, an index that is behind, or no match (also where all is hidden)."""
         granted: bool = await self.db.fetchval(STATEMENTS.has_grant, self.brain, self.rule[0])
+        if granted and self.behind:
+            return INDEX_BEHIND
         return NO_MATCH if granted else NOTHING_GRANTED
 
     async def withheld(self, named: Iterable[references.Reference]) -> dict[str, str]:
@@ -73,26 +80,30 @@ class Sights:
         self._watches = [Watch(nc, pool, brain, name) for name in (ACCESS, PAGES)]
 
     @asynccontextmanager
-    async def of(self, asker: Asker, position: int = 0) -> AsyncIterator[Sight]:
+    async def of(self, asker: Asker, position: int = 0, own: int = 0) -> AsyncIterator[Sight]:
         """The sight of `asker` at or after `position`. Raises `Unavailable` where the index does not get there in time.
+
+        The asker's `own` last write is waited for as well; without it the sight is `behind`.
 
         Someone who is not active, or whose token is dead, has a sight that nothing is granted to.
         """
         await self.demand(position)
+        behind = own > position and not await self._reached(own, PATIENCE)
         async with transaction(self._pool, self._brain, readonly=True) as db:
             caller = await lookup.caller_for(db, self._brain, asker.principal, asker.token)
             if caller is None:
-                yield Sight(db, self._brain, ([], "", None))
+                yield Sight(db, self._brain, ([], "", None), behind)
                 return
             domains = None if caller.domains is None else sorted(caller.domains)
-            yield Sight(db, self._brain, (sorted(caller.subjects), caller.tier.value, domains))
+            yield Sight(db, self._brain, (sorted(caller.subjects), caller.tier.value, domains), behind)
 
     async def demand(self, position: int) -> None:
         """Wait, two seconds at most, until the index has reached the fence and `position`."""
         deadline = time.monotonic() + PATIENCE
         demanded = max(await fence(self._nc, self._brain), position)
-        reached = await asyncio.gather(
-            *(watch.reached(demanded, max(0.0, deadline - time.monotonic())) for watch in self._watches)
-        )
-        if not all(reached):
+        if not await self._reached(demanded, max(0.0, deadline - time.monotonic())):
             raise Unavailable("the index has not yet read what this answer must take into account")
+
+    async def _reached(self, position: int, seconds: float) -> bool:
+        """Whether both projections reach `position` in so many seconds."""
+        return all(await asyncio.gather(*(watch.reached(position, seconds) for watch in self._watches)))
