@@ -1,6 +1,7 @@
 """Imports on a real log and database: what is kept, refused and proposed, and what a second time changes."""
 
 import asyncio
+from uuid import uuid4
 
 import pytest
 
@@ -11,7 +12,7 @@ from contracts.captures import CaptureRecorded, CaptureRefused
 from contracts.codec import decode
 from contracts.enums import Origin, Refusal, Tier
 from contracts.errors import Refused, Unavailable
-from contracts.ids import CaptureId, service_principal
+from contracts.ids import CaptureId, ImportId, service_principal
 from contracts.ingest_messages import ImportedPart
 from corpus import page
 from eventlog import leader
@@ -218,6 +219,9 @@ async def test_an_owner_or_reader_who_is_nobody_here_stops_the_import(
     assert told.value.code == code
     assert await captures(house) == {}
     assert await house.rows("select 1 from import_pages") == []
+    with pytest.raises(Refused) as ended:  # a folder without a file to send has an end all the same
+        await house.finish(ImportId(uuid4()), options=house.options(**changes))  # type: ignore[arg-type]  # as above
+    assert ended.value.code == code
 
 
 async def test_a_source_whose_name_references_cannot_carry_is_refused(house: House) -> None:

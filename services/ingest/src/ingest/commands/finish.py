@@ -15,7 +15,7 @@ from ingest import proposing, shelf
 from ingest.desk import Desk
 from ingest.domain import capture
 from ingest.shelf import Waiting
-from ingest.terms import check_source
+from ingest.terms import world
 
 ASKED = 500
 """Paths in one question for live pages."""
@@ -30,15 +30,13 @@ class Finish:
     async def take(self, asked: FinishImport) -> Imported:
         """Propose what the parts of an import left waiting. Sent again it changes nothing and tells the same.
 
-        Raises `source_malformed`, `not_a_member`, what approvals refuses of a whole build, and `Unavailable`: what is
-        done by then stands, and the same request goes on from there.
+        Raises what `terms.world` raises, what approvals refuses of a whole build, and `Unavailable`: what is done by
+        then stands, and the same request goes on from there.
         """
-        check_source(asked.options.source)
         desk = self._desk
         async with desk.one_import():
             await desk.fresh()
-            async with transaction(desk.pool, desk.brain, readonly=True) as db:
-                await shelf.runner(db, desk.brain, asked.by)
+            await world(desk, asked.by, asked.options, ())
             position = await self._withdraw_gone(asked) if asked.sync else 0
             pages = await self._pages(asked)
             refused: list[RefusedFile] = []
