@@ -72,8 +72,12 @@ class Server:
         self.broker.subscriber(subject, queue=self.service, max_workers=_WORKERS, decoder=_whole)(answer)
 
     async def start(self) -> Client:
-        """Connect and begin to serve; the connection, for everything else that this process does on the bus."""
+        """Connect and begin to serve; the connection, for everything else that this process does on the bus.
+
+        Once it returns, the server knows every subject that is served here: nobody is told that none answers.
+        """
         await self.broker.start()
+        await self.connection.flush()
         return self.connection
 
     @property
