@@ -118,3 +118,45 @@ async def test_a_bulk_append_goes_on_where_a_first_try_stopped(ledger: Ledger) -
     last = await leader.last(ledger.nc, "EVT", history)
     assert last is not None
     assert last.id == str(fact_id(whole.command, 599))
+
+
+async def test_independent_decisions_land_together_each_with_its_own_position(ledger: Ledger) -> None:
+    pair = [leaving(ledger, someone()), leaving(ledger, someone())]
+    first, second = await ledger.log().append_together(pair)
+    assert second == first + 1
+    for decision, position in zip(pair, (first, second), strict=True):
+        found = await leader.at(ledger.nc, "EVT", position)
+        assert found is not None
+        assert found.id == str(fact_id(decision.command, 0))
+
+
+async def test_one_stale_decision_keeps_its_whole_group_out(ledger: Ledger) -> None:
+    gone = someone()
+    stood = await ledger.log().append(leaving(ledger, gone))
+    good = leaving(ledger, someone())
+    with pytest.raises(Conflict):
+        await ledger.log().append_together([good, leaving(ledger, gone, after=stood - 1)])
+    assert await leader.last(ledger.nc, "EVT", good.facts[0][0]) is None
+
+
+async def test_a_decision_that_landed_in_another_group_is_a_conflict_and_never_a_wrong_position(
+    ledger: Ledger,
+) -> None:
+    landed, other = leaving(ledger, someone()), leaving(ledger, someone())
+    position = await ledger.log().append(landed)
+    await ledger.log().append(leaving(ledger, someone()))
+    with pytest.raises(Conflict) as caught:
+        await ledger.log().append_together([landed, other])
+    assert (caught.value.subject, caught.value.last) == (landed.facts[0][0], position)
+    assert await leader.last(ledger.nc, "EVT", other.facts[0][0]) is None
+
+
+async def test_a_command_that_said_something_shorter_before_is_a_conflict(ledger: Ledger) -> None:
+    who = someone()
+    history = subjects.access(ledger.brain, who)
+    before = leaving(ledger, who)
+    position = await ledger.log().append(before)
+    longer = replace(before, facts=((history, left(who)), (history, left(who))))
+    with pytest.raises(Conflict) as caught:
+        await ledger.log().append(longer)
+    assert caught.value.last == position + 1

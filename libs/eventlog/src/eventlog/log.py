@@ -103,27 +103,31 @@ class EventLog:
         Raises `Conflict` where something expected has moved, `Unavailable` where the log did not answer and the
         decision is not in it as far as can be known: the same command may be sent again.
         """
-        (position,) = await self.append_together([decision])
-        return position
+        messages = self._checked([decision])
+        try:
+            return await self._send(messages)
+        except (_Wrong, Unavailable) as error:
+            found = await self._own(decision, messages, error)
+        end = found.position + len(messages) - 1
+        last = await leader.at(self._nc, self._stream, end)
+        if last is None or last.id != messages[-1].id:  # an earlier try said something else than this one would
+            raise Conflict(found.subject, end)
+        return end
 
     async def append_together(self, decisions: Sequence[Append]) -> list[int]:
         """Append independent decisions in one atomic batch, all or none; the position of the last fact of each.
 
         No two of them write the same history, gates apart, on which they must expect the same. One sync to disk pays
-        for all. Raises as `append` does, for all of them.
+        for all. Raises as `append` does, for all of them; but a success of an earlier try is a `Conflict` here, since
+        that try may have taken others along: who reloads finds it.
         """
-        size = sum(len(decision.facts) for decision in decisions)
-        if not 1 <= size <= BATCH_LIMIT or not all(decision.facts for decision in decisions):
-            raise ValueError(f"a decision has facts, and a batch at most {BATCH_LIMIT}")
-        messages = self._messages(decisions, size)
-        first = decisions[0]
+        messages = self._checked(decisions)
         try:
-            last = await (self._publish(messages[0]) if len(messages) == 1 else self._commit(messages))
-        except _Wrong as wrong:
-            last = await self._own_success(first, messages, Conflict(first.facts[0][0], wrong.last))
-        except (TimeoutError, nats.errors.Error, OSError) as error:
-            last = await self._own_success(first, messages, Unavailable(f"the log did not acknowledge: {error!r}"))
-        positions, position = [], last - size
+            last = await self._send(messages)
+        except (_Wrong, Unavailable) as error:
+            found = await self._own(decisions[0], messages, error)
+            raise Conflict(found.subject, found.position) from error
+        positions, position = [], last - len(messages)
         for decision in decisions:
             position += len(decision.facts)
             positions.append(position)
@@ -190,6 +194,19 @@ class EventLog:
                     raise ValueError(f"decisions of one batch expect different positions of {subject}")
         return messages
 
+    def _checked(self, decisions: Sequence[Append]) -> list[_Message]:
+        size = sum(len(decision.facts) for decision in decisions)
+        if not 1 <= size <= BATCH_LIMIT or not all(decision.facts for decision in decisions):
+            raise ValueError(f"a decision has facts, and a batch at most {BATCH_LIMIT}")
+        return self._messages(decisions, size)
+
+    async def _send(self, messages: Sequence[_Message]) -> int:
+        """The position of the last. Raises `_Wrong` where it was refused, `Unavailable` where nobody knows."""
+        try:
+            return await (self._publish(messages[0]) if len(messages) == 1 else self._commit(messages))
+        except (TimeoutError, nats.errors.Error, OSError) as error:
+            raise Unavailable(f"the log did not acknowledge: {error!r}") from error
+
     async def _publish(self, message: _Message) -> int:
         answer = await self._nc.request(message.subject, message.body, timeout=5, headers=message.headers)
         return self._acknowledged(answer.data)
@@ -211,17 +228,20 @@ class EventLog:
             raise _Wrong(ack.error)
         raise Unavailable(f"the log refused: {ack.error.err_code} {ack.error.description}")
 
-    async def _own_success(
-        self, decision: Append, messages: Sequence[_Message], otherwise: Conflict | Unavailable
-    ) -> int:
-        """Ask the leader for the first fact after my expectation: mine means that an earlier try got through."""
+    async def _own(self, decision: Append, messages: Sequence[_Message], error: _Wrong | Unavailable) -> leader.Stored:
+        """Ask the leader for the first fact after my expectation: mine means that an earlier try got through.
+
+        Raises `Conflict` where it is somebody else's, and `Unavailable` where there is none and nothing was refused.
+        """
         subject = messages[0].subject
         found = await leader.first_after(self._nc, self._stream, subject, decision.expected[subject])
         if found is not None and found.id == messages[0].id:
-            return found.position + len(messages) - 1
-        if found is not None and isinstance(otherwise, Unavailable):
-            raise Conflict(subject, found.position) from otherwise
-        raise otherwise
+            return found
+        if isinstance(error, _Wrong):
+            raise Conflict(subject, error.last) from error
+        if found is not None:
+            raise Conflict(subject, found.position) from error
+        raise error
 
 
 def _expectation(decision: Append, subject: str, seen: dict[str, int]) -> int:
