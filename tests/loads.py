@@ -193,7 +193,7 @@ class Load:
         return httpx2.AsyncClient(base_url=address, headers=headers, timeout=20, trust_env=False)
 
 
-_DATABASE = (asyncpg.PostgresError, asyncpg.InterfaceError)
+_DATABASE = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
 
 async def _ask(http: httpx2.AsyncClient, tool: str, **arguments: str) -> tuple[str, str]:

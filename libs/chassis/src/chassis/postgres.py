@@ -19,10 +19,14 @@ GONE = (
     asyncpg.OperatorInterventionError,
     asyncpg.TooManyConnectionsError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
     ConnectionError,
     TimeoutError,
 )
-"""What a query raises while the database is not there: stopped, starting again, or out of connections."""
+"""What a query raises while the database is not there: stopped, starting again, or out of connections.
+
+The internal error is how a connection that broke in mid-answer shows when it is given back to its pool.
+"""
 
 
 class WrongBrain(Exception):

@@ -109,6 +109,7 @@ class Follower:
                 nats.errors.Error,
                 asyncpg.PostgresError,
                 asyncpg.InterfaceError,
+                asyncpg.InternalClientError,
                 OSError,
                 TimeoutError,
             ) as error:

@@ -110,7 +110,7 @@ class Desk:
             else:
                 async with transaction(self.pool, self.brain) as db:
                     await self.write(db, facts)
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
             _LOG.warning("rows_left_to_projector", position=positions[-1], error=type(error).__qualname__)
         return positions
 

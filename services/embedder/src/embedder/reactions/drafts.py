@@ -51,6 +51,7 @@ _AWAY = (
     nats.errors.Error,
     asyncpg.PostgresError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
     OSError,
     TimeoutError,
 )
