@@ -299,11 +299,12 @@ class World:
         limit: int = 10,
         position: int = 0,
         own: int = 0,
+        rights: int = 0,
         exact: int = CROSSOVER,
     ) -> Hits:
         searching = Searches(Sights(self.nc, self.serve, self.brain), Questions(self.nc), lambda: self.now, exact=exact)
         return await searching.search(
-            Search(asker=self.asker(who), query=query, limit=limit, position=position, own=own)
+            Search(asker=self.asker(who), query=query, limit=limit, position=position, own=own, rights=rights)
         )
 
     async def find(self, query: str, who: PrincipalId | None = None, *, own: int = 0) -> PageHits:

@@ -132,3 +132,12 @@ def test_whatever_composes_also_parses(raw: bytes) -> None:
         except Malformed:
             continue
         assert page.parse(composed).body == composed
+
+
+@pytest.mark.parametrize(
+    "line", ["access: exectuive", "Access: executive", "sensitivity: Restricted", "SENSITIVITY: sealed", "access:"]
+)
+def test_a_file_whose_word_on_who_may_see_it_is_not_understood_is_refused(line: str) -> None:
+    with pytest.raises(Malformed) as told:
+        page.compose(f"---\ntitle: A\n{line}\n---\nText.\n".encode(), DEFAULTS)
+    assert (told.value.code, told.value.line) == ("sight_unclear", 3)

@@ -1,14 +1,16 @@
 """A rebuild beside the live index: equal, switched, and reads go on without a new connection."""
 
 import asyncpg
+import pytest
 
 from chassis.settings import Secret
 from contracts.captures import Acl
+from contracts.errors import Refused
 from contracts.retrieval_messages import Search
 from retrieval.reads.questions import Questions
 from retrieval.reads.search import Searches
 from retrieval.reads.sight import Sights
-from retrieval.rebuild import Settings, rebuild
+from retrieval.rebuild import STATEMENTS, Settings, rebuild
 from retrieval_world import NOW, World, page_text
 
 CEILING = page_text(
@@ -85,3 +87,14 @@ async def test_an_index_that_differs_is_named_and_the_old_one_serves_on(world: W
     searching = Searches(Sights(world.nc, world.serve, world.brain), Questions(world.nc), lambda: NOW)
     found = await searching.search(Search(asker=world.asker(), query="forty weeks"))
     assert found.hits[0].text.endswith("tampered")
+
+
+async def test_a_second_rebuild_beside_a_running_one_is_refused_and_disturbs_nothing(world: World) -> None:
+    await history(world)
+    first = await asyncpg.connect(world.database.dsn("migrator"))
+    assert await first.fetchval(STATEMENTS.alone, str(world.brain))
+    with pytest.raises(Refused) as told:
+        await rebuild(settings(world))
+    assert told.value.code == "rebuild_runs"
+    await first.close()
+    assert (await rebuild(settings(world))).switched

@@ -150,6 +150,12 @@ async def test_an_answer_without_the_askers_own_last_write_says_that_the_index_i
         await world.read("people/none.md", own=ahead)
 
 
+async def test_an_asker_whose_rights_are_not_yet_known_gets_no_answer(world: World) -> None:
+    await two_pages(world)
+    with pytest.raises(Unavailable):
+        await world.search("leave", rights=world.ends["EVT"] + 1)
+
+
 HOSTILE = (
     "the of and", "!!! ??? ...", "a & b | !c <-> 'd':*", "'; drop table pages; --", "\\\\", "%_%", "$1 {0} %s",
     "a\x00\x1bb\u202ec", "\U0001f600 \u0301\u0301", "x" * 2000, "pris " * 400, "\ud800 lone", "NULL", "select",

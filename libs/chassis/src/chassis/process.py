@@ -1,8 +1,10 @@
 """How a process runs: uvloop, one way to stop, and an exit code that says how it went."""
 
 import asyncio
+import os
 import signal
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 
 import uvloop
@@ -13,6 +15,9 @@ from chassis.settings import BadSettings
 OK = 0
 FAILED = 1
 USAGE = 2
+
+GRACE = 20.0
+"""Seconds from the signal to stop until a process ends whatever it is still waiting for."""
 
 Main = Callable[[asyncio.Event], Awaitable[None]]
 """A service: runs until the event is set, then finishes what it began and returns."""
@@ -29,8 +34,17 @@ def run(main: Main) -> None:
 async def _guarded(main: Main) -> int:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
+
+    def end() -> None:
+        """Finish what was begun, but not for ever: what it waits for may itself be gone."""
+        if not stop.is_set():
+            last = threading.Timer(GRACE, os._exit, (FAILED,))
+            last.daemon = True
+            last.start()
+        stop.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+        loop.add_signal_handler(number, end)
     try:
         await main(stop)
     except BadSettings as error:

@@ -16,8 +16,9 @@ VECTORS = "ask.retrieval.vectors"
 class Asker(msgspec.Struct, frozen=True, kw_only=True):
     """For whom. `token` None: the person in a browser session, under their own tier.
 
-    Each question may say a `position` that its answer must include, and the asker's `own` last write: that one is
-    waited for, two seconds at most, and an answer without it says index_behind.
+    Each question may say a `position` that its answer must include; `rights`, where what the asker may see was last
+    changed, which must be known; and the asker's `own` last write: that one is waited for, two seconds at most, and an
+    answer without it says index_behind.
     """
 
     principal: PrincipalId
@@ -32,6 +33,7 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = 10
     position: int = 0
     own: int = 0
+    rights: int = 0
 
 
 class FindPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +44,7 @@ class FindPage(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = 10
     position: int = 0
     own: int = 0
+    rights: int = 0
 
 
 class ReadPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +54,7 @@ class ReadPage(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     position: int = 0
     own: int = 0
+    rights: int = 0
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):

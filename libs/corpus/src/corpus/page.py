@@ -35,6 +35,8 @@ __all__ = [
 _PLAIN_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*\Z")
 _YAML_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
+_SIGHT = frozenset({"access", "sensitivity"})
+
 
 class Page(msgspec.Struct, frozen=True):
     """A page's typed front, its Markdown body and the line on which that starts, and the bytes they came from."""
@@ -71,7 +73,8 @@ def summary(page: Page) -> str:
 def compose(body: bytes, defaults: Mapping[str, object]) -> bytes:
     """A file as a page: its own lines kept, system keys dropped, missing authored keys added from `defaults`.
 
-    A key of the file that bears one of our names with a value that is not ours is kept as `imported-<key>`. The title
+    A key of the file that bears one of our names with a value that is not ours is kept as `imported-<key>`, but for
+    the keys that say who may see the page: those are refused (`sight_unclear`). The title
     is the file's own, else its first top heading, else the default. A file that is a page already and bears an id is an
     export, and is only stripped. Refuses what `parse` refuses of the outcome.
     """
@@ -125,11 +128,21 @@ def _kept(block: Block) -> dict[str, str]:
     for pair in block.pairs:
         if pair.key in SYSTEM_KEYS:
             continue
+        _check_sight(pair)
         kept[pair.key] = pair.key
         if pair.key in AUTHORED_KEYS and not _is_ours(pair):
             kept[pair.key] = next(name for name in _imported_names(pair.key) if name not in names)
             names.add(kept[pair.key])
     return kept
+
+
+def _check_sight(pair: Pair) -> None:
+    """Refuse a file whose word on who may see it is not understood: a default could show it to too many."""
+    meant = pair.key.strip().lower()
+    if meant in _SIGHT and (pair.key != meant or not _is_ours(pair)):
+        raise Malformed(
+            "sight_unclear", f"'{meant}' says who may see the page, and not in a word of ours", pair.line, 1
+        )
 
 
 def _is_ours(pair: Pair) -> bool:

@@ -19,7 +19,7 @@ from chassis.migrations import Source, migrate
 from chassis.postgres import Connection, Pool
 from chassis.settings import BadSettings, Secret, read
 from content.keyring import KeyRing
-from contracts.errors import Unavailable
+from contracts.errors import Refused, Unavailable
 from contracts.ids import BrainId
 from contracts.topology import Durable
 from eventlog import leader
@@ -71,7 +71,10 @@ class Stalled(Exception):
 
 
 async def rebuild(settings: Settings) -> Rebuilt:
-    """Build, compare, switch. Raises `Stalled` or `Unavailable` and leaves the live index as it is."""
+    """Build, compare, switch.
+
+    Raises `Stalled`, `Refused` (rebuild_runs) or `Unavailable`, and leaves the live index as it is.
+    """
     begun = time.monotonic()
     brain = BrainId(settings.brain_id)
     client = await nats.connect(settings.nats_url, "retrieval-rebuild")
@@ -79,6 +82,10 @@ async def rebuild(settings: Settings) -> Rebuilt:
         settings.migrator_dsn.reveal(), timeout=10, server_settings={"timezone": "UTC", "jit": "off"}
     )
     try:
+        if not await migrator.fetchval(STATEMENTS.alone, str(brain)):
+            raise Refused(
+                "rebuild_runs", "Another rebuild of this index is running.", "", "Wait until it ends, or end it."
+            )
         await _prepare(settings.migrator_dsn, migrator)
         ring, verifier = KeyRing.load(settings.brain_keyring), Verifier.load(settings.brain_signers)
         pool = await database.projecting(settings.postgres_dsn, NEXT)
@@ -189,6 +196,8 @@ async def command(environ: Mapping[str, str] = os.environ) -> int:
         return _said(2, {"error": "settings_unusable", "what": str(error)})
     except Stalled as error:
         return _said(1, {"error": "stalled", "what": str(error)})
+    except Refused as refused:
+        return _said(1, {"error": refused.code, "what": refused.what})
     except Unavailable as error:
         return _said(5, {"error": "unavailable", "what": error.what})
     return _said(0 if outcome.switched else 1, outcome)

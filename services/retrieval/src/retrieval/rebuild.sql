@@ -1,5 +1,9 @@
 -- Building beside and switching, as the migrator. `{...}` are names that rebuild.py puts in.
 
+-- name: alone
+-- One rebuild of a brain at a time; the lock goes with the connection.
+select pg_try_advisory_lock(hashtextextended('retrieval rebuild ' || $1::text, 0))
+
 -- name: forget
 drop schema if exists {schema} cascade
 

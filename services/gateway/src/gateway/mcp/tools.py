@@ -116,7 +116,7 @@ class Tools:
     async def read_page(self, viewer: Viewer, asked: inputs.ReadPage) -> ToolResult:
         """One page. A page that the viewer may not see is answered like one that does not exist."""
         query = retrieval_messages.ReadPage(
-            asker=_asker(viewer), path=asked.path, position=viewer.position, own=self._seen.own(viewer)
+            asker=_asker(viewer), path=asked.path, rights=viewer.position, own=self._seen.own(viewer)
         )
         try:
             view = await rpc.ask(

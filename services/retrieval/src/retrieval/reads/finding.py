@@ -26,7 +26,7 @@ class Finding:
         """The pages that fit best; the one at exactly this path, or with exactly this title, first."""
         query = clean_query(asked.query)
         limit = max(1, min(asked.limit, MOST))
-        async with self._sights.of(asked.asker, asked.position, asked.own) as sight:
+        async with self._sights.of(asked) as sight:
             rows = await sight.db.fetch(
                 STATEMENTS.find_pages, query, title_key(query), spoken_path(query), limit, *sight.rule
             )

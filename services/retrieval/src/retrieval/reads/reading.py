@@ -35,7 +35,7 @@ class Reading:
 
     async def read(self, asked: ReadPage) -> PageView:
         """The live page at a path or of a node id. Raises `Refused` (no_such_page)."""
-        async with self._sights.of(asked.asker, asked.position, asked.own) as sight:
+        async with self._sights.of(asked) as sight:
             row = await sight.db.fetchrow(
                 STATEMENTS.page_at, asked.path.replace("\0", ""), parse_node_id(asked.path), *sight.rule
             )

@@ -37,7 +37,7 @@ class Searches:
         """The best passages. Without an embedder it answers by words alone and says so in `degraded`."""
         query = clean_query(asked.query)
         question = await self._questions.vector_of(query)
-        async with self._sights.of(asked.asker, asked.position, asked.own) as sight:
+        async with self._sights.of(asked) as sight:
             rows = await sight.db.fetch(
                 STATEMENTS.search,
                 query,

@@ -13,7 +13,7 @@ from chassis import sql
 from chassis.postgres import Pool, Pooled, transaction
 from contracts.errors import Unavailable
 from contracts.ids import BrainId, PrincipalId
-from contracts.retrieval_messages import Asker
+from contracts.retrieval_messages import FindPage, ReadPage, Search
 from corpus import references
 from corpus.statements import withhold
 from eventlog.fence import fence
@@ -77,18 +77,22 @@ class Sights:
         self._nc = nc
         self._pool = pool
         self._brain = brain
-        self._watches = [Watch(nc, pool, brain, name) for name in (ACCESS, PAGES)]
+        self._rights = Watch(nc, pool, brain, ACCESS)
+        self._watches = (self._rights, Watch(nc, pool, brain, PAGES))
 
     @asynccontextmanager
-    async def of(self, asker: Asker, position: int = 0, own: int = 0) -> AsyncIterator[Sight]:
-        """The sight of `asker` at or after `position`. Raises `Unavailable` where the index does not get there in time.
+    async def of(self, asked: Search | FindPage | ReadPage) -> AsyncIterator[Sight]:
+        """The sight of who asks, at or after the position asked for.
 
-        The asker's `own` last write is waited for as well; without it the sight is `behind`.
-
-        Someone who is not active, or whose token is dead, has a sight that nothing is granted to.
+        Raises `Unavailable` where the index does not get there in time, or does not yet know the asker's rights. The
+        asker's own last write is waited for as well; without it the sight is `behind`. Someone who is not active, or
+        whose token is dead, has a sight that nothing is granted to.
         """
-        await self.demand(position)
-        behind = own > position and not await self._reached(own, PATIENCE)
+        asker = asked.asker
+        await self.demand(asked.position)
+        if not await self._rights.reached(asked.rights, PATIENCE):
+            raise Unavailable("the index does not yet know what you may see")
+        behind = asked.own > asked.position and not await self._reached(asked.own, PATIENCE)
         async with transaction(self._pool, self._brain, readonly=True) as db:
             caller = await lookup.caller_for(db, self._brain, asker.principal, asker.token)
             if caller is None:
