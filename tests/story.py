@@ -12,7 +12,7 @@ LINES: list[str] = []
 
 def join(house: House, name: str, tier: str = "employee", role: str = "member") -> None:
     """A person who is signed in on this machine."""
-    added = house.command("member", "add", name, "--role", role, "--tier", tier)
+    added = house.command("member", "add", name, "--role", role, "--tier", tier, "--as", "alice")
     assert added.code == 0, added.result
     signed = house.command("signin", name)
     assert signed.code == 0, signed.result
@@ -20,13 +20,13 @@ def join(house: House, name: str, tier: str = "employee", role: str = "member") 
 
 def grant(house: House, subject: str, permission: str, scope: str) -> None:
     """Give a permission."""
-    done = house.command("grant", "add", subject, permission, scope)
+    done = house.command("grant", "add", subject, permission, scope, "--as", "alice")
     assert done.code == 0, done.result
 
 
 def revoke(house: House, subject: str, permission: str, scope: str) -> None:
     """Take it back."""
-    done = house.command("grant", "revoke", subject, permission, scope)
+    done = house.command("grant", "revoke", subject, permission, scope, "--as", "alice")
     assert done.code == 0, done.result
 
 

@@ -5,8 +5,10 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import asyncpg
 import msgspec
 import pytest
+from nats.errors import NoServersError
 
 from brain import api, main, mcp, signins
 from brain.stack.home import Home, first_port, locate, prepare, runs
@@ -30,7 +32,23 @@ def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
     [
         (["status"], main.UNAVAILABLE),
         (["proposals"], main.NOT_SIGNED_IN),
-        (["proposals", "--as", "nobody"], main.NOT_SIGNED_IN),
+        (["proposals", "--as", "alice"], main.UNAVAILABLE),
+        (["proposals", "--as", ""], main.NOT_SIGNED_IN),
+        (["proposals", "--as", "../alice"], main.NOT_SIGNED_IN),
+        (["whoami"], main.NOT_SIGNED_IN),
+        (["member", "list"], main.NOT_SIGNED_IN),
+        (["member", "add", "bob"], main.NOT_SIGNED_IN),
+        (["grant", "list"], main.NOT_SIGNED_IN),
+        (["why", "bob", "page.md"], main.NOT_SIGNED_IN),
+        (["token", "issue"], main.NOT_SIGNED_IN),
+        (["import", ".", "--owner", "alice"], main.NOT_SIGNED_IN),
+        (["welcome", "--as", ""], main.NOT_SIGNED_IN),
+        (["import", "nowhere-\udcff", "--owner", "\udcff", "--as", "\udcff"], main.NOT_SIGNED_IN),
+        (["read", "page-\udcff.md", "--token", "brain_x"], main.USAGE),
+        (["read", "page.md", "--token", "brain_\udcff"], main.NOT_SIGNED_IN),
+        (["read", "page.md", "--token", "brain x"], main.NOT_SIGNED_IN),
+        (["search", "words", "--token", ""], main.NOT_SIGNED_IN),
+        (["rebuild", "retrieval"], main.UNAVAILABLE),
         (["signin", "alice"], main.UNAVAILABLE),
         (["log", "verify"], main.UNAVAILABLE),
         (["approve", "not-an-id", "--digest", "d"], main.USAGE),
@@ -44,6 +62,32 @@ def test_a_command_without_a_brain_ends_with_its_code_and_one_object(
     assert not runs(home)
     assert main.run([*words, "--json"]) == code
     assert printed(capsys)
+
+
+def test_what_no_rule_foresees_is_told_without_its_text(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    home.papers_file.mkdir(parents=True)
+    assert main.run(["proposals", "--as", "alice", "--json"]) == main.FAILED
+    told = capsys.readouterr()
+    error = msgspec.json.decode(told.out, type=dict[str, dict[str, str]])["error"]
+    assert error["code"] == "internal"
+    assert str(home.root) not in told.out
+    assert told.err == ""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        asyncpg.InterfaceError("secret"),
+        asyncpg.TooManyConnectionsError("secret"),
+        ConnectionResetError("secret"),
+        TimeoutError("secret"),
+        NoServersError(),
+    ],
+)
+def test_what_does_not_answer_is_unavailable(error: Exception) -> None:
+    told = main.judged(error)
+    assert isinstance(told, Unavailable)
+    assert "secret" not in told.what
 
 
 def test_people_are_told_on_stderr(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,17 +110,19 @@ def test_a_home_is_made_once_and_is_its_owners_alone(home: Home) -> None:
         assert path.stat().st_mode & 0o077 == 0
 
 
-def test_the_first_who_signs_in_is_who_commands_run_as(home: Home) -> None:
+def test_a_command_runs_as_nobody_but_whom_it_names(home: Home) -> None:
+    prepare(home)
     signins.keep(home, "alice", "brain_a")
     signins.keep(home, "bob", "brain_b")
-    assert signins.find(home, None).token == "brain_a"
+    assert sorted(path.name for path in home.signins.iterdir()) == ["alice.json", "bob.json"]
     assert signins.find(home, "bob").token == "brain_b"
     for path in home.signins.iterdir():
         assert path.stat().st_mode & 0o077 == 0
-    with pytest.raises(Refused, match="not_signed_in"):
-        signins.find(home, "carol")
+    for name in (None, "", "carol", "../keys", "../signins/alice", "Alice", "alice\n"):
+        with pytest.raises(Refused, match="not_signed_in"):
+            signins.find(home, name)
     with pytest.raises(Refused, match="bad_name"):
-        signins.find(home, "../keys")
+        signins.keep(home, "../keys", "brain_c")
 
 
 @pytest.mark.parametrize("port", ["80", "99999", "eight", "²", "-1"])

@@ -49,10 +49,12 @@ def test_links_count_where_they_lead_to_a_file_of_the_folder(tmp_path: Path) -> 
     (root / "leads-out.md").symlink_to(tmp_path / "outside" / "secret.md")
     (root / "broken.md").symlink_to(root / "nowhere.md")
     (root / "loop").symlink_to(root)
+    (root / "circle.md").symlink_to(root / "back.md")
+    (root / "back.md").symlink_to(root / "circle.md")
     (root / "out").symlink_to(tmp_path / "outside")
     found, bodies = sent(root)
     assert bodies == {"real.md": b"r", "inside.md": b"r"}
-    assert found.skipped == 4
+    assert found.skipped == 6
 
 
 def test_what_is_no_regular_file_is_never_opened(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def token_of_somebody_without_grants(house: House) -> Iterator[str]:
     story.join(house, "mallory")
     with story.nobody_reads_by_default(house):
         yield reading.token(house, "mallory")
-    assert house.command("member", "remove", "mallory").code == 0
+    assert house.command("member", "remove", "mallory", "--as", "alice").code == 0
 
 
 def test_every_file_that_was_not_refused_is_a_live_page(handbook: Handbook) -> None:
@@ -241,7 +241,7 @@ async def test_what_is_for_others_is_not_there(house: House, tmp_path: Path) -> 
         async with inside.look(house) as within:
             await within.settled()
         assert named in await above.paths("Quokka merger plan")
-    assert house.command("member", "remove", "hr-hanna").code == 0
+    assert house.command("member", "remove", "hr-hanna", "--as", "alice").code == 0
 
 
 def _proposes(file: str, path: str) -> bool:

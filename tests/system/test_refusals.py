@@ -28,7 +28,7 @@ def people(house: House) -> Iterator[None]:
     story.join(house, "refused-bob")
     story.grant(house, "refused-bob", "suggest", "refused-bobs/**")
     yield
-    assert house.command("member", "remove", "refused-bob").code == 0
+    assert house.command("member", "remove", "refused-bob", "--as", "alice").code == 0
 
 
 @pytest.fixture(scope="module", name="token")
@@ -146,6 +146,8 @@ def test_exit_codes_tell_what_kind_of_no_it_was(house: House, tmp_path: Path) ->
     with nothing_happens(house):
         usage = house.command("approve", "not-an-id", "--digest", "0", "--as", "alice")
         assert (usage.code, refusal(usage)["code"]) == (USAGE, "usage")
+        nobody = house.command("proposals")
+        assert (nobody.code, refusal(nobody)["code"]) == (SIGNED_OUT, "not_signed_in")
         stranger = house.command("proposals", "--as", "refused-nobody")
         assert (stranger.code, refusal(stranger)["code"]) == (SIGNED_OUT, "not_signed_in")
         forbidden = house.command("member", "add", "refused-eve", "--as", "refused-bob")
@@ -158,7 +160,7 @@ def test_exit_codes_tell_what_kind_of_no_it_was(house: House, tmp_path: Path) ->
         owner = house.command("import", str(folder), "--owner", "refused-nobody", "--as", "alice")
         assert owner.code == FAILED
         assert refusal(owner)["where"]
-        scope = house.command("grant", "add", "alice", "read", "../**")
+        scope = house.command("grant", "add", "alice", "read", "../**", "--as", "alice")
         assert (scope.code, refusal(scope)["code"]) == (FAILED, "scope_malformed")
     asleep = House(build(tmp_path).home, build(tmp_path).ports, tmp_path / "spans")
     assert asleep.command("status").code == UNAVAILABLE
@@ -230,7 +232,8 @@ async def test_a_refused_secret_stands_nowhere(house: House, tmp_path: Path) -> 
         "login.md": f"# Sign-in\n\npassword: {secrets['login']}\n",
     }
     with nothing_happens(house):
-        done = house.command("import", str(story.write(tmp_path / "secrets", files)), "--owner", "alice")
+        folder = story.write(tmp_path / "secrets", files)
+        done = house.command("import", str(folder), "--owner", "alice", "--as", "alice")
     assert done.code == OK, done.result
     assert (done.result["captures"], done.result["pages"], done.result["builds"]) == (0, 0, [])
     refused = done.result["refused"]

@@ -90,7 +90,7 @@ def test_a_brain_in_the_foreground_ends_when_told_and_leaves_nothing_running(tmp
         try:
             assert running.stdout is not None
             assert msgspec.json.decode(running.stdout.readline())["ready"] is True
-            assert house.command("whoami").result["name"] == "alice"
+            assert house.command("whoami", "--as", "alice").result["name"] == "alice"
             pids = [service["pid"] for service in services(house.command("status").result).values()]
         finally:
             running.send_signal(signal.SIGINT)

@@ -17,7 +17,7 @@ def test_a_newcomer_finds_the_sample_company_and_a_way_in(tmp_path: Path) -> Non
         assert house.command("up", "--detach").code == 0
         welcome = house.command("welcome")
         assert welcome.code == 0, welcome.said
-        assert house.command("proposals").result == {"proposals": []}
+        assert house.command("proposals", "--as", "alice").result == {"proposals": []}
         client = str(welcome.result["client"])
         command = client[client.index("$(") + 2 : client.rindex(")")]
         issued = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True)

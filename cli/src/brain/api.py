@@ -100,6 +100,6 @@ def address(home: Home) -> str:
 
 
 def connect(person: str | None) -> Api:
-    """As `person`, or as who signed in first here. Raises `Refused` (`not_signed_in`) without a stored sign-in."""
+    """As `person`. Raises `Refused`: `not_signed_in` without a stored sign-in, `no_brain` in an empty home."""
     home = locate(os.environ)
     return Api(address(home), signins.find(home, person).token)

@@ -107,7 +107,7 @@ def _inside(root: Path, path: Path) -> bool:
     """Whether this is a regular file of the folder; a link counts where it leads to one."""
     try:
         return path.resolve(strict=True).is_relative_to(root) and stat.S_ISREG(path.stat().st_mode)
-    except OSError:
+    except (OSError, RuntimeError):  # links in a circle: the second one until Python 3.12
         return False
 
 

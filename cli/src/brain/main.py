@@ -1,8 +1,11 @@
 """The console script: finds the command, runs it, and turns what it raises into an exit code."""
 
 import importlib
+import io
 import keyword
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 import click
@@ -80,15 +83,37 @@ def run(arguments: Sequence[str]) -> int:
             return USAGE
         return output.fail(Refused("usage", error.format_message(), "", "See --help."), USAGE, as_json=True)
     except click.Abort:
-        return FAILED
-    except Refused as error:
-        return output.fail(error, _code_of(error), as_json=as_json)
-    except Unavailable as error:
-        return output.fail(error, UNAVAILABLE, as_json=as_json)
+        return output.fail(Refused("interrupted", "Interrupted."), FAILED, as_json=as_json)
+    except Exception as error:  # noqa: BLE001 - whatever it is, a script gets one object and an exit code
+        if os.environ.get("BRAIN_LOG_LEVEL") == "debug":
+            traceback.print_exc()
+        told = judged(error)
+        return output.fail(told, _code_of(told), as_json=as_json)
     return code if isinstance(code, int) else OK
 
 
-def _code_of(error: Refused) -> int:
+def judged(error: Exception) -> Refused | Unavailable:
+    """What a command that failed tells: what was refused or did not answer, and never the text of anything else."""
+    import asyncpg  # noqa: PLC0415 - with the next one a tenth of a second that commands without failure do without
+    from nats.errors import Error as NatsError  # noqa: PLC0415
+
+    if isinstance(error, Refused | Unavailable):
+        return error
+    if isinstance(error, asyncpg.PostgresError | asyncpg.InterfaceError | asyncpg.InternalClientError):
+        return Unavailable(f"the database does not answer as it should ({type(error).__name__})")
+    if isinstance(error, NatsError | ConnectionError | TimeoutError):
+        return Unavailable(f"a part of the brain does not answer ({type(error).__name__})")
+    if isinstance(error, UnicodeError):
+        return Refused("usage", "An argument holds what is not text in UTF-8.", "", "See --help.")
+    remedy = "BRAIN_LOG_LEVEL=debug shows where."
+    return Refused("internal", f"The command failed inside ({type(error).__name__}).", "", remedy)
+
+
+def _code_of(error: Refused | Unavailable) -> int:
+    if isinstance(error, Unavailable):
+        return UNAVAILABLE
+    if error.code == "usage":
+        return USAGE
     if error.code in _SIGNED_OUT:
         return NOT_SIGNED_IN
     if error.code in FORBIDDEN:
@@ -98,6 +123,9 @@ def _code_of(error: Refused) -> int:
 
 def main() -> None:
     """Entry point of the console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that knows less than UTF-8 is told all the same
     sys.exit(run(sys.argv[1:]))
 
 

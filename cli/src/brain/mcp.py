@@ -1,5 +1,7 @@
 """A call of one MCP tool over HTTP, as any client makes it."""
 
+import re
+
 import httpx2
 import msgspec
 
@@ -9,6 +11,7 @@ REVISION = "2025-11-25"
 """The revision of the protocol that this client speaks."""
 
 _SECONDS = 60.0
+_TOKEN = re.compile(r"[!-~]+")  # visible ASCII: what a header carries
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -38,8 +41,10 @@ class _Reply(msgspec.Struct, frozen=True):
 def call(address: str, token: str, tool: str, arguments: dict[str, object]) -> Result:
     """Call `tool` at `address`, the MCP endpoint.
 
-    Raises `Refused` as the server answers, `Unavailable` without an answer.
+    Raises `Refused` as the server answers, and for what cannot be a token; `Unavailable` without an answer.
     """
+    if not _TOKEN.fullmatch(token):
+        raise Refused("not_signed_in", "This is not a token.", "--token", "Issue one with `brain token issue`.")
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
     headers = {
         "authorization": f"Bearer {token}",

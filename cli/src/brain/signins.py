@@ -8,7 +8,6 @@ from brain.stack.home import Home, write_private
 from contracts.errors import Refused
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_DEFAULT = "default"
 
 
 class SignIn(msgspec.Struct, frozen=True):
@@ -19,25 +18,33 @@ class SignIn(msgspec.Struct, frozen=True):
 
 
 def keep(home: Home, name: str, token: str) -> None:
-    """Store a sign-in. The first one on a machine is who commands without `--as` run as."""
+    """Store a sign-in. Raises `bad_name` for what cannot be a member's name."""
+    if not _NAME.fullmatch(name):
+        raise Refused("bad_name", "A member's name is made of a-z, 0-9 and single hyphens.", "NAME", "Check it.")
     home.signins.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_private(home.signins / f"{_checked(name)}.json", msgspec.json.encode(SignIn(name, token)))
-    if not (home.signins / _DEFAULT).exists():
-        write_private(home.signins / _DEFAULT, name.encode())
+    write_private(home.signins / f"{name}.json", msgspec.json.encode(SignIn(name, token)))
+
+
+def named(name: str | None) -> str:
+    """Whom a command acts as. Raises `Refused` (`not_signed_in`) where nobody is named, or nobody can be called so."""
+    if not name:
+        what, remedy = (
+            "This command acts as a person, and none is named.",
+            "Add `--as NAME`, once `brain signin NAME` was run here.",
+        )
+        raise Refused("not_signed_in", what, "--as", remedy)
+    if not _NAME.fullmatch(name):
+        what, remedy = "Nobody is signed in under such a name.", "A name is made of a-z, 0-9 and single hyphens."
+        raise Refused("not_signed_in", what, "--as", remedy)
+    return name
 
 
 def find(home: Home, name: str | None) -> SignIn:
-    """The stored sign-in of `name`, or of the first who signed in. Raises `Refused` (`not_signed_in`) without one."""
+    """The stored sign-in of `name`. Raises `Refused`: `not_signed_in` without one, `no_brain` in an empty home."""
+    wanted = named(name)
+    home.papers()
     try:
-        wanted = _checked(name) if name else (home.signins / _DEFAULT).read_text(encoding="utf-8").strip()
         return msgspec.json.decode((home.signins / f"{wanted}.json").read_bytes(), type=SignIn)
     except (OSError, msgspec.MsgspecError):
-        who = name or "anybody"
-        what = f"There is no sign-in of {who} on this machine."
-        raise Refused("not_signed_in", what, "--as", f"Run `brain signin {name or 'NAME'}`.") from None
-
-
-def _checked(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise Refused("bad_name", "A member's name is made of a-z, 0-9 and single hyphens.", "--as", "Check it.")
-    return name
+        what = f"There is no sign-in of {wanted} on this machine."
+        raise Refused("not_signed_in", what, "--as", f"Run `brain signin {wanted}`.") from None

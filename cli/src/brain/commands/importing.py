@@ -88,7 +88,7 @@ def take_in(
     """Send a folder in parts and propose its pages; what came of it, and every refused file with the reason."""
     import_id = ImportId(uuid4())
     told = list(_send(gateway, import_id, options, found))
-    output.note(f"proposing {sum(part.pages for part in told)} pages")
+    output.note(f"proposing {output.count(sum(part.pages for part in told), 'page')}")
     end = gateway_api.ImportEnd(
         import_id=import_id, options=options, sync=sync, present=tuple(found.names) if sync else ()
     )
@@ -118,7 +118,7 @@ def _send(gateway: api.Api, import_id: ImportId, options: ImportOptions, found: 
         )
         yield _patiently(partial(gateway.post, gateway_api.IMPORT_PART, part, ImportedPart))
         sent += len(files)
-        output.note(f"read {sent} of {len(found.readable)} files")
+        output.note(f"read {sent} of {output.count(len(found.readable), 'file')}")
 
 
 def _patiently(send: Callable[[], T]) -> T:
@@ -132,10 +132,11 @@ def _patiently(send: Callable[[], T]) -> T:
 
 
 def _lines(outcome: Outcome, refused: list[RefusedFile]) -> Iterator[str]:
-    yield f"{outcome.captures} captures recorded, {outcome.unchanged} files unchanged, {outcome.skipped} passed by"
+    recorded, unchanged = output.count(outcome.captures, "capture"), output.count(outcome.unchanged, "file")
+    yield f"{recorded} recorded, {unchanged} unchanged, {outcome.skipped} passed by"
     if outcome.withdrawn:
-        yield f"{outcome.withdrawn} captures withdrawn"
-    yield f"{outcome.pages} pages proposed in {len(outcome.builds)} proposals"
+        yield f"{output.count(outcome.withdrawn, 'capture')} withdrawn"
+    yield f"{output.count(outcome.pages, 'page')} proposed in {output.count(len(outcome.builds), 'proposal')}"
     for proposal in outcome.builds:
         yield f"  {proposal}"
     for one in refused:

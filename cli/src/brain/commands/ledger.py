@@ -61,9 +61,8 @@ def verify_log(*, as_json: bool) -> int:
     """Compare every fact with its archived copy, the chain of hashes with both, and bodies with what names them."""
     report = asyncio.run(_verify(locate(os.environ)))
     lines = [f"{problem.stream} {problem.position}: {problem.what}" for problem in report.problems]
-    lines.append(
-        f"{'whole' if report.ok else 'NOT WHOLE'}: {report.facts} facts up to {report.position}, {report.head}"
-    )
+    word, facts = "whole" if report.ok else "NOT WHOLE", output.count(report.facts, "fact")
+    lines.append(f"{word}: {facts} up to {report.position}, {report.head}")
     output.show(report, lines, as_json=as_json)
     return 0 if report.ok else FAILED
 

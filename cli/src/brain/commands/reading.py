@@ -25,7 +25,7 @@ def _call(token: str, tool: str, **arguments: object) -> dict[str, object]:
 def search(*, query: str, limit: int, token: str, as_json: bool) -> None:
     """Search the brain with the rights of a token, and show passages with their receipts."""
     found = _call(token, "search", query=query, limit=limit)
-    output.show(found, _passages(found), as_json=as_json)
+    output.show(found, passages(found), as_json=as_json)
 
 
 @click.command()
@@ -35,15 +35,26 @@ def search(*, query: str, limit: int, token: str, as_json: bool) -> None:
 def read(*, path: str, token: str, as_json: bool) -> None:
     """Read one page with the rights of a token."""
     page = _call(token, "read_page", path=path)
-    output.show(page, [str(page.get("text", ""))], as_json=as_json)
+    output.show(page, receipt_of(page), as_json=as_json, body=str(page.get("text", "")))
 
 
-def _passages(found: dict[str, object]) -> Iterator[str]:
+def receipt_of(answer: dict[str, object]) -> Iterator[str]:
+    """What an answer stands on, in a line; the digest's beginning is enough to compare by eye."""
+    receipt = answer.get("receipt")
+    if isinstance(receipt, dict):
+        approved = f"revision {receipt.get('revision')}, approved by {receipt.get('approver')}"
+        where = f"position {receipt.get('position')}, digest {str(receipt.get('digest', ''))[:12]}"
+        yield f"receipt: {approved} at {receipt.get('approved_at')}, {where}"
+
+
+def passages(found: dict[str, object]) -> Iterator[str]:
     hits = found.get("hits")
     for number, hit in enumerate(hits if isinstance(hits, list) else [], 1):
         heading = hit.get("heading")
         trail = " > ".join(heading) if isinstance(heading, list) else str(heading or "")
         yield f"{number}. {hit.get('path')}  {trail}  [{hit.get('trust')}]"
         yield f"   {' '.join(str(hit.get('text', '')).split())[:240]}"
+        for line in receipt_of(hit):
+            yield f"   {line}"
     if not hits:
         yield "Nothing found."

@@ -1,6 +1,7 @@
 """`brain rebuild`: a read model made anew from the ledger, beside the one that serves."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -8,11 +9,22 @@ import click
 import msgspec
 
 from brain import output
-from brain.stack import programs
+from brain.stack import child, programs
 from brain.stack.home import Ports, first_port, locate, runs
 from contracts.errors import Refused, Unavailable
 
 UNAVAILABLE = 5
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What the rebuilding process said: what it did, or `error` and why. `lines`: rows of each part of the index."""
+
+    switched: bool = False
+    differs: tuple[str, ...] = ()
+    lines: dict[str, int] = {}
+    seconds: float = 0.0
+    error: str = ""
+    what: str = ""
 
 
 @click.group()
@@ -30,23 +42,32 @@ def rebuild_retrieval(*, as_json: bool) -> int:
     ports = Ports(first_port(os.environ, home))
     program = programs.service("retrieval", home, ports, os.environ)
     settings = dict(program.env) | {"MIGRATOR_DSN": programs.dsn(home, ports, "migrator").reveal()}
-    ended = subprocess.run(
-        [sys.executable, "-m", "retrieval", "rebuild"],
-        env={"PATH": os.environ.get("PATH", ""), "HOME": os.environ.get("HOME", "")} | settings,
-        stdout=subprocess.PIPE,
-        stderr=None if not as_json else subprocess.DEVNULL,
-        check=False,
-    )
+    log = os.open(home.log("rebuild"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
-        told = msgspec.json.decode(ended.stdout, type=dict[str, object])
+        ended = subprocess.run(
+            [*child.with_parent(signal.SIGTERM), sys.executable, "-m", "retrieval", "rebuild"],
+            env={"PATH": os.environ.get("PATH", ""), "HOME": os.environ.get("HOME", "")} | settings,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            check=False,
+        )
+    finally:
+        os.close(log)
+    try:
+        told = msgspec.json.decode(ended.stdout, type=Told)
     except msgspec.MsgspecError:
-        raise Refused(
-            "rebuild_failed", "The rebuild ended without a word.", "retrieval", "See its log lines."
-        ) from None
+        place = str(home.log("rebuild"))
+        raise Refused("rebuild_failed", "The rebuild ended without a word.", place, "Its log tells more.") from None
     if ended.returncode == UNAVAILABLE:
-        raise Unavailable(str(told.get("what", "something that the rebuild needs does not answer")))
-    if "error" in told:
-        raise Refused(str(told["error"]), str(told.get("what", "")), "retrieval", "The old index serves on.")
-    done = "The new index is equal and serves now." if told.get("switched") else f"They differ: {told.get('differs')}"
-    output.show(told, [done, f"{told.get('seconds')} s, {told.get('lines')}"], as_json=as_json)
+        raise Unavailable(told.what or "something that the rebuild needs does not answer")
+    if told.error:
+        raise Refused(told.error, told.what, "retrieval", "The old index serves on.")
+    output.show(msgspec.Raw(ended.stdout.strip()), [line(told)], as_json=as_json)
     return ended.returncode
+
+
+def line(told: Told) -> str:
+    """What came of a rebuild, for a person."""
+    if told.switched:
+        return f"The new index is equal and serves now: {sum(told.lines.values())} rows in {told.seconds:.1f} s."
+    return f"The old index serves on; the new one differs in {', '.join(told.differs)}."

@@ -9,7 +9,7 @@ from brain import api, output
 from brain.output import F
 from contracts import gateway_api
 from contracts.approvals_messages import Decided, ProposalLine, ProposalLines
-from contracts.enums import Reason
+from contracts.enums import ProposalKind, Reason
 from contracts.ids import CommandId, ProposalId
 from contracts.replies import Accepted
 
@@ -21,7 +21,8 @@ def proposals(*, person: str | None, as_json: bool) -> None:
     """List the open proposals that you may see. A build is one proposal."""
     with api.connect(person) as gateway:
         lines = tuple(_all(gateway))
-    output.show({"proposals": lines}, [_line(line) for line in lines] or ["Nothing waits."], as_json=as_json)
+    told = [part for line in lines for part in lines_of(line)]
+    output.show({"proposals": lines}, told or ["Nothing waits."], as_json=as_json)
 
 
 def _all(gateway: api.Api) -> Iterator[ProposalLine]:
@@ -34,8 +35,11 @@ def _all(gateway: api.Api) -> Iterator[ProposalLine]:
             return
 
 
-def _line(line: ProposalLine) -> str:
-    return f"{line.id}  {line.kind.value:10}  {line.title}  {line.path}  {line.digest[:12]}  {line.needs}"
+def lines_of(line: ProposalLine) -> Iterator[str]:
+    """What waits, and below it the digest in full: an approval repeats all of it."""
+    place = output.count(line.pages, "page") if line.kind is ProposalKind.BUILD else line.path
+    yield f"{line.id}  {line.kind.value:10}  {line.title}  {place}  {line.needs}"
+    yield f"  digest {line.digest}"
 
 
 def _decision(command: F) -> F:

@@ -11,7 +11,7 @@ from uuid import UUID
 import click
 import msgspec
 
-from brain import api, console, folder, output
+from brain import api, console, folder, output, signins
 from brain.commands.importing import take_in
 from brain.commands.people import web_link
 from brain.stack.home import Home, locate
@@ -33,6 +33,7 @@ _SEALED_OFF = "category:salaries"  # its pages are restricted: only a grant that
 def welcome(*, sample: bool, person: str, as_json: bool) -> None:
     """Load the sample company into a new brain, and say how people and clients come in."""
     home = locate(os.environ)
+    signins.named(person)
     if sample and not (home.root / "sampled").exists():
         _load(home, person)
         (home.root / "sampled").touch(mode=0o600)

@@ -1,0 +1,99 @@
+"""What people see on a terminal: nothing that it obeys, the digest they approve, and what an answer stands on."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from brain import output
+from brain.commands import reading, rebuild, review
+from contracts.approvals_messages import ProposalLine
+from contracts.enums import Origin, ProposalKind
+from contracts.errors import Refused
+from contracts.ids import ProposalId
+
+DIGEST = "0123456789abcdef" * 4
+RECEIPT = {
+    "revision": 3,
+    "approver": "alice",
+    "approved_at": "2026-11-30T10:00:00Z",
+    "position": 41,
+    "digest": DIGEST,
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b]0;owned\x07", "\\x1b]0;owned\\x07"),
+        ("a\nb\tc\rd", "a\\x0ab\\x09c\\x0dd"),
+        ("\x9b2J\x7f", "\\x9b2J\\x7f"),
+        ("safe\u202egnp.md", "safeU+202Egnp.md"),
+        ("\u2066a\u2069", "U+2066aU+2069"),
+        ("a\u200bb\ufeff", "aU+200BbU+FEFF"),
+        ("tag\U000e0041", "tagU+E0041"),
+        ("caf\udce9", "caf\\udce9"),
+        ("Ærlig talt, 日本 ✓", "Ærlig talt, 日本 ✓"),
+    ],
+)
+def test_what_a_terminal_obeys_or_hides_is_spelled_out(text: str, shown: str) -> None:
+    assert output.visible(text) == shown
+
+
+def test_a_body_keeps_its_lines_and_a_listing_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    output.show({}, ["one\ntwo"], as_json=False, body="# Title\r\n\n\tcode \x1b[2J")
+    assert capsys.readouterr().out == "# Title\n\n\tcode \\x1b[2J\none\\x0atwo\n"
+
+
+def test_refusals_and_progress_are_as_harmless(capsys: pytest.CaptureFixture[str]) -> None:
+    output.fail(Refused("no", "What\x1b.", "a\nb", "Then\u202e."), 1, as_json=False)
+    output.note("read \x07")
+    assert capsys.readouterr().err == "brain: What\\x1b. (a\\x0ab) ThenU+202E.\nread \\x07\n"
+
+
+def test_things_are_counted_in_words() -> None:
+    assert [output.count(number, "proposal") for number in (0, 1, 2)] == ["0 proposals", "1 proposal", "2 proposals"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "pages", "place"),
+    [
+        (ProposalKind.BUILD, "", 12, "12 pages"),
+        (ProposalKind.BUILD, "", 1, "1 page"),
+        (ProposalKind.PAGE, "topics/a.md", 1, "topics/a.md"),
+    ],
+)
+def test_a_proposal_is_listed_with_all_that_an_approval_needs(
+    kind: ProposalKind, path: str, pages: int, place: str
+) -> None:
+    line = ProposalLine(
+        id=ProposalId(UUID(int=7)),
+        kind=kind,
+        title="Title",
+        path=path,
+        digest=DIGEST,
+        base=0,
+        origin=Origin.IMPORT,
+        proposer="alice",
+        waiting_since=datetime(2026, 11, 30, tzinfo=UTC),
+        needs="one approver",
+        pages=pages,
+    )
+    first, second = review.lines_of(line)
+    assert str(line.id) in first
+    assert f"Title  {place}  one approver" in first
+    assert second == f"  digest {DIGEST}"
+
+
+def test_a_passage_and_a_page_end_with_what_they_stand_on() -> None:
+    told = "receipt: revision 3, approved by alice at 2026-11-30T10:00:00Z, position 41, digest 0123456789ab"
+    assert list(reading.receipt_of({"receipt": RECEIPT})) == [told]
+    hit = {"path": "a.md", "heading": ["A"], "trust": "approved", "text": "Some  text", "receipt": RECEIPT}
+    assert list(reading.passages({"hits": [hit]})) == ["1. a.md  A  [approved]", "   Some text", f"   {told}"]
+    assert list(reading.passages({"hits": []})) == ["Nothing found."]
+
+
+def test_a_rebuild_is_told_in_one_line() -> None:
+    done = rebuild.Told(switched=True, lines={"pages": 2, "passages": 5}, seconds=1.25)
+    assert rebuild.line(done) == "The new index is equal and serves now: 7 rows in 1.2 s."
+    assert rebuild.line(rebuild.Told(differs=("pages",))) == "The old index serves on; the new one differs in pages."
