@@ -1,7 +1,16 @@
 """What scripts do at the console, on a running brain."""
 
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
 import pytest
 
+import reading
+import story
 from houses import House
 
 pytestmark = pytest.mark.system
@@ -54,3 +63,56 @@ def test_the_ledger_is_whole(house: House) -> None:
     assert report.result["problems"] == []
     assert isinstance(report.result["position"], int)
     assert report.result["position"] > 0
+
+
+def shell(house: House, *words: str) -> "subprocess.Popen[str]":
+    """Begin `brain WORDS`, as a person would type it."""
+    place = {"BRAIN_HOME": str(house.home.root), "BRAIN_PORT": str(house.ports.first)}
+    argv = [sys.executable, "-m", "brain.main", *words]
+    return subprocess.Popen(
+        argv, env={**os.environ, **place}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def told(house: House, *words: str) -> list[str]:
+    """The lines of a command that succeeded and said nothing beside them."""
+    with shell(house, *words) as running:
+        out, err = running.communicate(timeout=240)
+    assert (running.returncode, err) == (0, "")
+    return out.splitlines()
+
+
+def test_a_person_sees_what_to_approve_and_what_an_answer_stands_on(house: House, tmp_path: Path) -> None:
+    text = "# Lighthouse \x1b[31mred\n\nThe lighthouse keeps its lamp.\n"
+    imported = story.take_in(house, story.write(tmp_path / "seen", {"seen/lighthouse.md": text}))
+    (proposal,) = story.proposed(imported)
+    digest = story.waiting(house)[proposal]["digest"]
+    listed = told(house, "proposals", "--as", "alice")
+    at = next(number for number, line in enumerate(listed) if line.startswith(proposal))
+    assert listed[at + 1] == f"  digest {digest}"
+    assert "\x1b" not in "".join(listed)
+    (decided,) = told(house, "approve", proposal, "--digest", str(digest), "--as", "alice")
+    assert decided.startswith("approved at position ")
+    page = told(house, "read", "seen/lighthouse.md", "--token", reading.token(house, "alice"))
+    assert "\\x1b[31mred" in "\n".join(page)
+    assert page[-1].startswith("receipt: revision 1, approved by alice at ")
+
+
+def _rebuilding(command: psutil.Process) -> psutil.Process:
+    """The process that rebuilds for `command`, once it runs."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for child in command.children():
+            if child.cmdline()[1:] == ["-m", "retrieval", "rebuild"]:
+                return child
+        psutil.wait_procs([command], timeout=0.02)
+    raise AssertionError("no process rebuilds")
+
+
+def test_a_rebuild_ends_with_its_command_and_a_later_one_is_told_in_one_line(house: House) -> None:
+    with shell(house, "rebuild", "retrieval") as running:
+        child = _rebuilding(psutil.Process(running.pid))
+        running.kill()
+        assert psutil.wait_procs([child], timeout=20)[1] == []
+    (line,) = told(house, "rebuild", "retrieval")
+    assert line.startswith("The new index is equal and serves now: ")

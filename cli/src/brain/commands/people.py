@@ -21,7 +21,7 @@ _TIER = click.Choice([tier.value for tier in Tier])
 @api.as_option
 @output.json_option
 def whoami(*, person: str | None, as_json: bool) -> None:
-    """Say as whom commands run here."""
+    """Say who PERSON is: name, role and tier."""
     with api.connect(person) as gateway:
         me = gateway.get(gateway_api.WHOAMI, gateway_api.WhoAmI)
     output.show(me, [f"{me.name}, {me.role.value}, tier {me.tier.value}"], as_json=as_json)
