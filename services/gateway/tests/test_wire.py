@@ -91,6 +91,8 @@ async def test_the_official_client_lists_searches_and_reads_in_every_mode(house:
         tools = (await client.list_tools()).tools
         assert [tool.name for tool in tools] == ["find_page", "read_page", "search", "write_inbox"]
         assert [tool.annotations.read_only_hint for tool in tools if tool.annotations] == [True, True, True, False]
+        bounds = [tool.input_schema["properties"]["query"]["maxLength"] for tool in (tools[0], tools[2])]
+        assert bounds == [2000, 2000]  # what retrieval answers
         found = await client.call_tool("search", {"query": "discount"})
         assert found.structured_content == msgspec.json.decode(msgspec.json.encode(HITS))
         assert f"[{NODE}]" in str(found.content[0])

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-Query = Annotated[str, Meta(min_length=2, max_length=4000, description="Words to look for, at least 2 characters.")]
+Query = Annotated[str, Meta(min_length=2, max_length=2000, description="Words to look for, at least 2 characters.")]
 Limit = Annotated[int, Meta(ge=1, le=20, description="How many to return at most, 1 to 20.")]
 NodeId = Annotated[str, Meta(min_length=1, max_length=64)]
 InboxKind = Literal["observation", "correction", "proposal", "work_output"]
