@@ -26,6 +26,7 @@ from contracts.errors import Refused
 from contracts.ids import BuildId, CommandId, ContentId, PageId, PrincipalId, ProposalId
 
 BODY = page_text("Discount ceiling", "Up to 12 %.")
+NODE = "n_0123456789abcdef0123456789abcdef"
 
 
 async def refused(code: str, act: Awaitable[object]) -> Refused:
@@ -188,13 +189,34 @@ async def test_a_text_concerns_members_of_tier_manager_and_above(world: World) -
         ("title_length", {"title": "x" * 121}),
         ("body_length", {"body": "too short"}),
         ("body_length", {"body": "x" * 4001}),
+        ("title_malformed", {"title": "Seen in\na call"}),
+        ("title_malformed", {"title": "Seen in a call\n"}),
+        ("title_malformed", {"title": "Seen \x00in a call"}),
+        ("title_malformed", {"title": "Seen \u202ein a call"}),
+        ("title_malformed", {"title": "Seen \u2066in a call"}),
+        ("title_malformed", {"title": "Seen\u200b in a call"}),
+        ("title_malformed", {"title": "Seen\ufeff in a call"}),
+        ("title_malformed", {"title": "Seen\u2028in a call"}),
+        ("body_malformed", {"body": "The ceiling\x00is fifteen."}),
+        ("body_malformed", {"body": "The ceiling\x1b[2Jis fifteen."}),
+        ("node_malformed", {"nodes": (NODE, "n_" + "1_" * 16)}),
+        ("node_malformed", {"nodes": ("n_" + "A" * 32,)}),
+        ("node_malformed", {"nodes": ("topics/pricing.md",)}),
+        ("node_malformed", {"nodes": (NODE + "\n",)}),
         ("too_many_nodes", {"nodes": tuple(str(n) for n in range(11))}),
         ("credential", {"body": "Use this: ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"}),
     ],
 )
 async def test_a_text_outside_its_bounds_is_refused(world: World, code: str, changes: dict[str, object]) -> None:
-    await refused(code, world.submissions.submit_text(text(world.alice, **changes)))
+    error = await refused(code, world.submissions.submit_text(text(world.alice, **changes)))
+    assert code == "credential" or (error.where and error.remedy)
     assert (await world.rows())["proposals"] == []
+
+
+async def test_a_text_may_have_lines_tabs_and_nodes(world: World) -> None:
+    asked = text(world.alice, title="Møtet i går ⚠️", body="First line\n\tsecond line", nodes=(NODE,))
+    await world.submissions.submit_text(asked)
+    assert await seen_by(world, world.alice) == ["Møtet i går ⚠️"]
 
 
 async def test_a_build_belongs_to_whom_it_was_opened_for(world: World) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from approvals import rights
 from approvals.commands import drafting
 from approvals.desk import Desk
-from approvals.domain import build, page, proposal
+from approvals.domain import build, page, proposal, wording
 from approvals.domain.sight import sees, targets
 from approvals.ledger import loading
 from approvals.ledger.bodies import Text
@@ -69,7 +69,10 @@ class Submissions:
         return await self._submitted(id_, await self._desk.carry_out(decide))
 
     async def submit_text(self, asked: SubmitText) -> Submitted:
-        """Put a text into the inbox. Raises `text_kind`, `title_length`, `body_length`, `too_many_nodes`."""
+        """Put a text into the inbox.
+
+        Raises `text_kind`, `title_length`, `body_length`, `too_many_nodes`, and what the checks of `wording` raise.
+        """
         _check_text(asked)
         id_ = ProposalId(derived(asked.command, "proposal"))
         await self._desk.fresh()
@@ -193,3 +196,6 @@ def _check_text(asked: SubmitText) -> None:
         raise Refused("body_length", "A text has 10 to 4000 characters.", "body", "Shorten or complete it.")
     if len(asked.nodes) > NODES:
         raise Refused("too_many_nodes", f"A text concerns at most {NODES} nodes.", "nodes", "Name the main ones.")
+    wording.check_title(asked.title)
+    wording.check_body(asked.body)
+    wording.check_nodes(asked.nodes)
