@@ -4,6 +4,7 @@ import asyncio
 from uuid import uuid4
 
 import pytest
+from msgspec.structs import replace
 
 from approvals.commands.deciding import Deciding
 from approvals_world import World, digest, page_text
@@ -81,6 +82,38 @@ async def test_a_second_decision_is_refused_and_a_retry_is_answered_the_same(wor
     first = await Deciding(world.desk).decide(ballot)
     assert await Deciding(world.desk).decide(ballot) == first
     await refused("already_decided", world.approve(submitted.proposal, world.alice, digest(BODY)))
+
+
+async def test_a_command_decides_once_and_on_one_proposal(world: World) -> None:
+    one, other = [await world.propose(path, BODY) for path in ("a.md", "b.md")]
+    deciding, shown = Deciding(world.desk), digest(BODY)
+    first = world.ballot(one.proposal, world.alice, shown)
+    done = await deciding.decide(first)
+    changed = [
+        replace(first, digest=None),
+        replace(first, digest=digest(b"other")),
+        replace(first, by=await world.approver("bob")),
+        replace(first, verdict=Verdict.REJECT, reason=Reason.WRONG, note="No."),
+        replace(first, proposal=other.proposal),
+        replace(first, proposal=other.proposal, verdict=Verdict.REJECT, reason=Reason.OTHER, note="No."),
+        replace(first, proposal=ProposalId(uuid4())),
+    ]
+    for each in changed:
+        await refused("command_reused", deciding.decide(each))
+    assert await deciding.decide(first) == done
+    assert len((await world.rows())["votes"]) == 1
+
+
+async def test_of_two_proposals_decided_at_once_by_one_command_one_is_decided(world: World) -> None:
+    proposals = [(await world.propose(path, BODY)).proposal for path in ("a.md", "b.md")]
+    deciding, command = Deciding(world.desk), CommandId(uuid4())
+    ballots = [world.ballot(each, world.alice, digest(BODY), command=command) for each in proposals]
+    answers = await asyncio.gather(*(deciding.decide(each) for each in ballots), return_exceptions=True)
+    assert sorted(each.code if isinstance(each, Refused) else type(each).__name__ for each in answers) == [
+        "Decided",
+        "command_reused",
+    ]
+    assert len((await world.rows())["votes"]) == 1
 
 
 async def test_a_moved_base_is_told(world: World) -> None:

@@ -102,6 +102,21 @@ def test_the_same_command_again_is_quiet() -> None:
     assert decide(state, yes(TWO)) == []
 
 
+@pytest.mark.parametrize("other", [no(), yes(by=CAROL), yes(digest=None), yes(digest="e" * 64)])
+def test_a_command_that_says_something_else_than_before_is_refused(other: Ballot) -> None:
+    for state in (given((SUBMITTED, ONE), (APPROVED, TWO)), given((SUBMITTED, ONE), (APPROVED, TWO), (CLOSED, TWO))):
+        with pytest.raises(Refused) as caught:
+            decide(state, other)
+        assert caught.value.code == "command_reused"
+
+
+def test_a_retry_is_quiet_where_the_bytes_that_it_bound_to_are_not_known_any_more() -> None:
+    state = given((SUBMITTED, ONE), (APPROVED, TWO), (CLOSED, TWO))
+    for stored, moved in (("", False), ("e" * 64, True)):
+        said = proposal.decide(state, yes(), stored=stored, requirement=ONE_APPROVER, standing=frozenset(), moved=moved)
+        assert said == []
+
+
 def test_an_approved_proposal_cannot_be_rejected() -> None:
     state = given((SUBMITTED, ONE), (APPROVED, TWO), (CLOSED, TWO))
     refused("already_decided", lambda: decide(state, no(THREE, CAROL)))

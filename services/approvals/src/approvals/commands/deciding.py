@@ -4,11 +4,11 @@ import asyncio
 from dataclasses import replace
 
 from approvals.commands import vectors
-from approvals.commands.turns import Motion, Settled, Turns, Waits, case_of
+from approvals.commands.turns import Motion, Settled, Turns, Waits, case_of, check_command
 from approvals.desk import Desk
 from approvals.domain import decision
 from approvals.domain.proposal import Ballot
-from approvals.ledger import cases
+from approvals.ledger import cases, loading
 from chassis.postgres import transaction
 from content.bodies import Put, Slot
 from contracts.approvals_messages import Decide, Decided
@@ -65,6 +65,7 @@ class Deciding:
         """Store the note of somebody who may decide. Raises `Refused` for anybody else."""
         put = Put(content_id(asked.command, "note"), asked.note.encode(), Slot.NOTE)
         async with transaction(self._desk.pool, self._desk.brain) as db:
+            check_command(await loading.cast_by(db, [asked.command]), asked.command, asked.proposal)
             docket = await cases.load(db, self._desk.brain, {asked.proposal: asked.by}, self._desk.bodies)
             case = case_of(docket, asked.proposal)
             decision.decide(case, replace(ballot, note=ContentRef(put.id, "")), self._desk.clock())

@@ -1,7 +1,7 @@
 """Turns: one decision at a time for a brain, several independent ones in one atomic batch where they wait together."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from approvals.ledger import cases, loading
 from chassis.postgres import transaction
 from contracts.enums import Outcome, PageAction
 from contracts.errors import Refused, Unavailable
-from contracts.ids import ContentId, ProposalId
+from contracts.ids import CommandId, ContentId, ProposalId
 from contracts.proposals import PagePromoted
 from eventlog.log import Append, Conflict
 
@@ -118,13 +118,21 @@ class Turns:
     async def _together(self, group: Sequence[Motion]) -> list[Motion]:
         """Settle as many as go into one batch; those that must wait for its outcome come back."""
         desk = self._desk
-        first = {motion.proposal: motion for motion in reversed(group)}
-        later = [motion for motion in group if first[motion.proposal] is not motion]
+        first: dict[ProposalId, Motion] = {}
+        commands: set[CommandId] = set()
+        later: list[Motion] = []
+        for motion in group:
+            if motion.proposal in first or motion.ballot.command in commands:
+                later.append(motion)
+                continue
+            first[motion.proposal] = motion
+            commands.add(motion.ballot.command)
         async with transaction(desk.pool, desk.brain) as db:
             await db.execute(loading.STATEMENTS.one_decision_at_a_time, f"{desk.brain}/decide")
             wanted = {id_: motion.ballot.reviewer for id_, motion in first.items()}
             docket = await cases.load(db, desk.brain, wanted, desk.bodies)
-            ruled = [one for motion in first.values() if (one := self._rule(motion, docket)) is not None]
+            cast = await loading.cast_by(db, commands)
+            ruled = [one for motion in first.values() if (one := self._rule(motion, docket, cast)) is not None]
             ready = await self._with_vectors(ruled)
             batch, apart = independent(ready)
             if batch:
@@ -134,10 +142,11 @@ class Turns:
                     one.motion.settled.set_result(Settled(position, one.ruling.outcome, archived))
         return later + [one.motion for one in apart]
 
-    def _rule(self, motion: Motion, docket: cases.Docket) -> Ruled | None:
+    def _rule(self, motion: Motion, docket: cases.Docket, cast: Mapping[CommandId, ProposalId]) -> Ruled | None:
         """Decide on a motion; a refusal, and the same command again, are told at once."""
         at = self._desk.clock()
         try:
+            check_command(cast, motion.ballot.command, motion.proposal)
             case = case_of(docket, motion.proposal)
             ruling = decision.decide(case, motion.ballot, at)
         except Refused as refused:
@@ -205,6 +214,12 @@ def case_of(docket: cases.Docket, id_: ProposalId) -> Case:
     if id_ not in docket.cases:
         raise proposal.no_such_proposal()
     return docket.cases[id_]
+
+
+def check_command(cast: Mapping[CommandId, ProposalId], command: CommandId, id_: ProposalId) -> None:
+    """A command decides on one proposal; whether there is the other one is not told. Raises `command_reused`."""
+    if cast.get(command, id_) != id_:
+        raise proposal.command_reused()
 
 
 def _before(filed: loading.Filed, ballot: Ballot) -> tuple[int, Outcome | None]:

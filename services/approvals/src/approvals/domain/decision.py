@@ -94,7 +94,12 @@ def decide(case: Case, ballot: Ballot, now: datetime) -> Ruling:
         principal for principal, person in case.people.items() if may_decide(person, case.submitted, concerned)
     )
     events = proposal.decide(
-        case.state, ballot, stored=case.stored, requirement=requirement(case, reviewer), standing=standing
+        case.state,
+        ballot,
+        stored=case.stored,
+        requirement=requirement(case, reviewer),
+        standing=standing,
+        moved=_moved(case),
     )
     ruling = Ruling()
     if not events:
@@ -110,6 +115,14 @@ def decide(case: Case, ballot: Ballot, now: datetime) -> Ruling:
     if len(ruling.said) > FACTS:
         raise too_many_facts(case.submitted)
     return ruling
+
+
+def _moved(case: Case) -> bool:
+    """Whether what a review showed may have changed since a vote on it; what others show never does."""
+    known = None if case.submitted.page is None else case.pages.get(case.submitted.page)
+    if case.submitted.kind is not ProposalKind.REVIEW or isinstance(case.state, proposal.Missing):
+        return False
+    return known is None or known.source_seq > case.source_seq or len(case.state.votes) > 1
 
 
 def _land(case: Case, ballot: Ballot, now: datetime, ruling: Ruling) -> None:

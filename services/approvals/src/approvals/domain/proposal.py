@@ -112,19 +112,28 @@ def submit(state: State, proposed: ProposalSubmitted) -> list[Event]:
 
 
 def decide(
-    state: State, ballot: Ballot, *, stored: str, requirement: Requirement, standing: frozenset[PrincipalId]
+    state: State,
+    ballot: Ballot,
+    *,
+    stored: str,
+    requirement: Requirement,
+    standing: frozenset[PrincipalId],
+    moved: bool = False,
 ) -> list[Event]:
     """Cast a vote on exactly the bytes whose digest is `stored`; the last one that the policy wants resolves it.
 
     One rejection closes a proposal. `standing`: who of the earlier voters may still decide; only their approvals count.
-    Raises `already_decided`, `withdrawn`, `digest_mismatch`, `digest_missing`, `reason_missing`,
+    `moved`: the stored bytes may be others than those that earlier votes bound to.
+    Raises `already_decided`, `command_reused`, `withdrawn`, `digest_mismatch`, `digest_missing`, `reason_missing`,
     `note_missing`, `self_approval`, `no_such_proposal`.
     """
     match state:
         case Missing():
             raise no_such_proposal()
         case Open(submitted, votes) | Resolved(submitted, votes) | Withdrawn(submitted, votes):
-            if any(vote.command == ballot.command and vote.reviewer == ballot.reviewer for vote in votes):
+            cast = next((vote for vote in votes if vote.command == ballot.command), None)
+            if cast is not None:
+                _check_same(cast, ballot, "" if moved else stored)
                 return []
         case _:
             assert_never(state)
@@ -186,6 +195,14 @@ def _is_behind(submitted: ProposalSubmitted, by: PrincipalId) -> bool:
     return by in {submitted.author, submitted.runner}
 
 
+def _check_same(cast: Vote, ballot: Ballot, bound: str) -> None:
+    """`bound`: the digest that the vote was cast on, "" where it is not known any more. Raises `command_reused`."""
+    if (cast.reviewer, cast.verdict) != (ballot.reviewer, ballot.verdict):
+        raise command_reused()
+    if cast.verdict is Verdict.APPROVE and (ballot.digest is None or ballot.digest != (bound or ballot.digest)):
+        raise command_reused()
+
+
 def _check_reason(ballot: Ballot) -> None:
     if ballot.reason is None:
         remedy = "Give one of wrong, duplicate, not_canon_worthy, bad_draft, other."
@@ -239,6 +256,11 @@ def already_decided(proposal: ProposalId) -> Refused:
         f"proposal {proposal}",
         "Propose the change anew if it is still wanted.",
     )
+
+
+def command_reused() -> Refused:
+    """A retry says what was said the first time, or it is not one."""
+    return Refused("command_reused", "This command id was used for something else.", "command", "Send a new one.")
 
 
 def already_withdrawn(proposal: ProposalId) -> Refused:

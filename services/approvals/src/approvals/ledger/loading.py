@@ -79,6 +79,12 @@ async def with_votes(db: Pooled, rows: Sequence[Row]) -> dict[ProposalId, Filed]
     return {row["proposal"]: _filed(row, tuple(cast.get(row["proposal"], ())), held) for row in rows}
 
 
+async def cast_by(db: Pooled, commands: Iterable[CommandId]) -> dict[CommandId, ProposalId]:
+    """On which proposals these commands have cast a vote."""
+    rows = await db.fetch(STATEMENTS.cast_by, list(commands))
+    return {CommandId(row["command"]): ProposalId(row["proposal"]) for row in rows}
+
+
 async def drafts(db: Pooled, holders: Sequence[UUID]) -> dict[UUID, dict[PageId, Draft]]:
     """The drafts of these holders (proposals of kind page, or builds), by page, in the order of their paths."""
     held: dict[UUID, dict[PageId, Draft]] = {}

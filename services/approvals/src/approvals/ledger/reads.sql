@@ -6,6 +6,9 @@ select * from proposals where proposal = any($1::uuid[])
 -- name: votes
 select * from votes where proposal = any($1::uuid[]) order by source_seq
 
+-- name: cast_by
+select command, proposal from votes where command = any($1::uuid[])
+
 -- name: builds
 select * from builds where build = any($1::uuid[])
 

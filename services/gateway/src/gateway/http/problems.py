@@ -11,6 +11,7 @@ CONFLICTS = frozenset(
         "already_submitted",
         "base_moved",
         "build_exists",
+        "command_reused",
         "digest_mismatch",
         "last_owner",
         "name_taken",
