@@ -17,7 +17,7 @@ from contracts.errors import Refused
 from contracts.gateway_messages import SESSION, AskSession, Session
 from contracts.ids import PrincipalId
 from ledgers import Ledger
-from servers import Database
+from servers import Database, free_port
 
 
 @pytest.fixture
@@ -40,9 +40,10 @@ async def client(world: World) -> AsyncIterator[httpx2.AsyncClient]:
 
     neighbour = await world.nc.subscribe(SESSION, cb=answer)
     try:
-        site = Site(world.desk, Deciding(world.desk), "http://127.0.0.1:1")
+        chosen = free_port()
+        site = Site(world.desk, Deciding(world.desk), "http://127.0.0.1:1", "http://127.0.0.1:2", chosen)
         async with (
-            http.serve(site.app(), 0) as port,
+            http.serve(site.app(), chosen) as port,
             httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
         ):
             yield client

@@ -11,6 +11,7 @@ from playwright.async_api import BrowserContext, async_playwright
 
 from approvals_world import World, digest, page_text
 from contracts.approvals_messages import SubmitBuild
+from contracts.gateway_messages import session_cookie
 from contracts.ids import CommandId
 
 CHROMIUM = shutil.which("chromium")
@@ -29,7 +30,9 @@ async def browser(
         context = await chromium.new_context(
             base_url=str(client.base_url), color_scheme=request.param, bypass_csp=True, reduced_motion="reduce"
         )
-        await context.add_cookies([{"name": "brain_session", "value": str(world.alice), "url": str(client.base_url)}])
+        await context.add_cookies(
+            [{"name": session_cookie(world.brain), "value": str(world.alice), "url": str(client.base_url)}]
+        )
         yield context
         await chromium.close()
 
@@ -75,7 +78,9 @@ async def test_a_decision_is_made_by_keyboard_alone_and_without_a_script(
     async with async_playwright() as playwright:
         chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = await chromium.new_context(base_url=str(client.base_url), java_script_enabled=False)
-        await context.add_cookies([{"name": "brain_session", "value": str(world.alice), "url": str(client.base_url)}])
+        await context.add_cookies(
+            [{"name": session_cookie(world.brain), "value": str(world.alice), "url": str(client.base_url)}]
+        )
         page = await context.new_page()
         await page.goto(addresses["edit"])
         await page.get_by_role("button", name="Approve and publish").focus()

@@ -9,7 +9,9 @@ import httpx2
 from approvals_world import World, digest, page_text
 from contracts.approvals_messages import SubmitBuild, SubmitText
 from contracts.enums import Origin, ProposalKind
-from contracts.ids import CommandId, PrincipalId
+from contracts.gateway_messages import session_cookie
+from contracts.ids import BrainId, CommandId, PrincipalId
+from servers import free_port
 
 BODY = page_text("Discount ceiling", "Up to 12 %.\nA trap: \u202eevil\u202c <script>alert(1)</script>")
 
@@ -17,9 +19,10 @@ BODY = page_text("Discount ceiling", "Up to 12 %.\nA trap: \u202eevil\u202c <scr
 class Browser:
     """Requests of one signed-in person."""
 
-    def __init__(self, client: httpx2.AsyncClient, who: PrincipalId | None) -> None:
+    def __init__(self, client: httpx2.AsyncClient, world: World, who: PrincipalId | None = None) -> None:
         self.client = client
-        self.cookies = {"cookie": f"brain_session={who}"} if who is not None else {}
+        self.who = who or world.alice
+        self.cookies = {"cookie": f"{session_cookie(world.brain)}={self.who}"}
 
     async def get(self, path: str) -> httpx2.Response:
         return await self.client.get(path, headers=self.cookies)
@@ -34,9 +37,10 @@ def fields(html: str, form: int = 0) -> dict[str, str]:
     return {name: unescape(value) for name, value in re.findall(r'name="(\w+)" value="([^"]*)"', forms[form])}
 
 
-async def test_without_a_session_a_page_says_how_to_sign_in(client: httpx2.AsyncClient) -> None:
+async def test_without_a_session_a_page_says_how_to_sign_in(client: httpx2.AsyncClient, world: World) -> None:
+    other = f"{session_cookie(BrainId(uuid4()))}={world.alice}"
     for path in ("/", f"/proposals/{uuid4()}"):
-        for cookie in ({}, {"cookie": "brain_session=nonsense"}):
+        for cookie in ({}, {"cookie": f"{session_cookie(world.brain)}=nonsense"}, {"cookie": other}):
             response = await client.get(path, headers=cookie)
             assert response.status_code == 401
             assert "brain signin" in response.text
@@ -44,7 +48,7 @@ async def test_without_a_session_a_page_says_how_to_sign_in(client: httpx2.Async
 
 async def test_every_response_binds_the_browser(client: httpx2.AsyncClient, world: World) -> None:
     for path in ("/", "/static/approvals.css", "/nowhere", f"/proposals/{uuid4()}", "/proposals/x"):
-        response = await Browser(client, world.alice).get(path)
+        response = await Browser(client, world).get(path)
         policy = response.headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
@@ -55,11 +59,11 @@ async def test_every_response_binds_the_browser(client: httpx2.AsyncClient, worl
 async def test_the_list_shows_what_one_may_see_with_its_waiting_time(client: httpx2.AsyncClient, world: World) -> None:
     await world.propose("topics/pricing.md", BODY)
     mallory = await world.member("mallory")
-    mine = (await Browser(client, world.alice).get("/")).text
+    mine = (await Browser(client, world).get("/")).text
     assert "Discount ceiling" in mine
     assert "topics/pricing.md" in mine
     assert "just now" in mine
-    theirs = await Browser(client, mallory).get("/")
+    theirs = await Browser(client, world, mallory).get("/")
     assert theirs.status_code == 200
     assert "Discount" not in theirs.text
     assert "Nothing waits for you" in theirs.text
@@ -69,7 +73,7 @@ async def test_a_proposal_shows_exactly_its_stored_bytes_and_what_hides_in_them(
     client: httpx2.AsyncClient, world: World
 ) -> None:
     submitted = await world.propose("topics/pricing.md", BODY)
-    html = (await Browser(client, world.alice).get(f"/proposals/{submitted.proposal}")).text
+    html = (await Browser(client, world).get(f"/proposals/{submitted.proposal}")).text
     assert digest(BODY) in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert "<script" not in html
@@ -83,11 +87,11 @@ async def test_a_proposal_shows_exactly_its_stored_bytes_and_what_hides_in_them(
 
 async def test_a_stranger_gets_the_same_page_as_for_nothing(client: httpx2.AsyncClient, world: World) -> None:
     submitted = await world.propose("topics/pricing.md", BODY)
-    mallory = Browser(client, await world.member("mallory"))
+    mallory = Browser(client, world, await world.member("mallory"))
     hidden = await mallory.get(f"/proposals/{submitted.proposal}")
     absent = await mallory.get(f"/proposals/{uuid4()}")
     assert (hidden.status_code, hidden.text) == (404, absent.text)
-    form = {"csrf": f"csrf-{mallory.cookies['cookie'].removeprefix('brain_session=')}", "command": str(uuid4())}
+    form = {"csrf": f"csrf-{mallory.who}", "command": str(uuid4())}
     voted = await mallory.post(
         f"/proposals/{submitted.proposal}/decision", **form, verdict="approve", digest=digest(BODY)
     )
@@ -97,7 +101,7 @@ async def test_a_stranger_gets_the_same_page_as_for_nothing(client: httpx2.Async
 
 async def test_approving_needs_nothing_but_the_form(client: httpx2.AsyncClient, world: World) -> None:
     submitted = await world.propose("topics/pricing.md", BODY)
-    alice = Browser(client, world.alice)
+    alice = Browser(client, world)
     path = f"/proposals/{submitted.proposal}"
     form = fields((await alice.get(path)).text)
     assert form["digest"] == digest(BODY)
@@ -112,9 +116,47 @@ async def test_approving_needs_nothing_but_the_form(client: httpx2.AsyncClient, 
     assert len((await world.rows())["votes"]) == 1
 
 
+async def test_another_verdict_or_digest_from_a_page_that_was_decided_on_records_nothing(
+    client: httpx2.AsyncClient, world: World
+) -> None:
+    submitted = await world.propose("topics/pricing.md", BODY)
+    alice = Browser(client, world)
+    path = f"/proposals/{submitted.proposal}"
+    form = fields((await alice.get(path)).text) | {"verdict": "approve"}
+    assert (await alice.post(f"{path}/decision", **form)).status_code == 303
+    for changed in ({"verdict": "reject"}, {"verdict": "reject", "reason": "wrong"}, {"digest": ""}, {"digest": "0"}):
+        response = await alice.post(f"{path}/decision", **form | changed)
+        assert response.status_code == 409
+        assert "command_reused" in response.text
+    assert len((await world.rows())["votes"]) == 1
+
+
+async def test_other_host_names_and_forms_of_other_sites_are_refused(client: httpx2.AsyncClient, world: World) -> None:
+    submitted = await world.propose("topics/pricing.md", BODY)
+    alice = Browser(client, world)
+    path = f"/proposals/{submitted.proposal}"
+    form = fields((await alice.get(path)).text) | {"verdict": "approve"}
+    for host, status in (("evil.example", 421), (f"127.0.0.1:{free_port()}", 421), ("127.0.0.1:2", 200)):
+        assert (await client.get("/", headers=alice.cookies | {"host": host})).status_code == status
+    for origin in ("https://evil.example", "null", "http://127.0.0.1:1"):
+        response = await client.post(f"{path}/decision", data=form, headers=alice.cookies | {"origin": origin})
+        assert response.status_code == 403
+        assert response.headers["x-request-id"]
+    assert (await world.rows())["votes"] == []
+    own = alice.cookies | {"origin": f"http://127.0.0.1:{client.base_url.port}"}
+    assert (await client.post(f"{path}/decision", data=form, headers=own)).status_code == 303
+
+
+async def test_a_malformed_cursor_is_not_told_as_a_decision(client: httpx2.AsyncClient, world: World) -> None:
+    response = await Browser(client, world).get("/?after=zzz")
+    assert response.status_code == 400
+    assert "This is not a cursor of ours." in response.text
+    assert "recorded" not in response.text
+
+
 async def test_a_forged_form_is_refused(client: httpx2.AsyncClient, world: World) -> None:
     submitted = await world.propose("topics/pricing.md", BODY)
-    alice = Browser(client, world.alice)
+    alice = Browser(client, world)
     path = f"/proposals/{submitted.proposal}"
     form = fields((await alice.get(path)).text)
     for csrf in ("", "csrf-other"):
@@ -125,7 +167,7 @@ async def test_a_forged_form_is_refused(client: httpx2.AsyncClient, world: World
 
 async def test_a_tampered_digest_records_nothing(client: httpx2.AsyncClient, world: World) -> None:
     submitted = await world.propose("topics/pricing.md", BODY)
-    alice = Browser(client, world.alice)
+    alice = Browser(client, world)
     path = f"/proposals/{submitted.proposal}"
     form = fields((await alice.get(path)).text)
     response = await alice.post(f"{path}/decision", **form | {"verdict": "approve", "digest": "0" * 64})
@@ -141,7 +183,7 @@ async def test_an_edit_shows_what_changes_and_says_when_its_base_moved(
     await world.approve(first.proposal, world.alice, digest(page_text("Ceiling", "Up to 12 %.")))
     edits = [page_text("Ceiling", f"Up to {n} %.") for n in (15, 20)]
     one, other = [await world.propose("topics/pricing.md", each) for each in edits]
-    alice = Browser(client, world.alice)
+    alice = Browser(client, world)
     html = (await alice.get(f"/proposals/{one.proposal}")).text
     assert "Up to 12 %." in re.sub(r"<[^>]*>", "", "".join(re.findall(r"<del.*?</del>", html)))
     assert "Up to 15 %." in re.sub(r"<[^>]*>", "", "".join(re.findall(r"<ins.*?</ins>", html)))
@@ -153,7 +195,7 @@ async def test_an_edit_shows_what_changes_and_says_when_its_base_moved(
 
 async def test_a_rejection_asks_for_a_reason(client: httpx2.AsyncClient, world: World) -> None:
     submitted = await world.propose("topics/pricing.md", BODY)
-    alice = Browser(client, world.alice)
+    alice = Browser(client, world)
     path = f"/proposals/{submitted.proposal}"
     form = fields((await alice.get(path)).text, form=1)
     assert (await alice.post(f"{path}/decision", **form | {"verdict": "reject"})).status_code == 422
@@ -165,7 +207,7 @@ async def test_a_rejection_asks_for_a_reason(client: httpx2.AsyncClient, world: 
 async def test_a_build_shows_each_page_one_click_away(client: httpx2.AsyncClient, world: World) -> None:
     build, author = await world.build({"a.md": page_text("Alpha"), "b.md": page_text("Beta")})
     submitted = await world.building.submit_build(SubmitBuild(command=CommandId(uuid4()), build=build, author=author))
-    alice = Browser(client, world.alice)
+    alice = Browser(client, world)
     html = (await alice.get(f"/proposals/{submitted.proposal}")).text
     links = re.findall(rf'href="(/proposals/{submitted.proposal}/pages/[^"]+)"', html)
     assert len(links) == 2
@@ -188,12 +230,22 @@ async def test_an_inbox_text_is_shown_as_text(client: httpx2.AsyncClient, world:
         body="<b>The ceiling</b> is fifteen.",
     )
     submitted = await world.submissions.submit_text(asked)
-    html = (await Browser(client, world.alice).get(f"/proposals/{submitted.proposal}")).text
+    html = (await Browser(client, world).get(f"/proposals/{submitted.proposal}")).text
     assert "&lt;b&gt;The ceiling&lt;/b&gt; is fifteen." in html
     assert "Accept and keep as a capture" in html
 
 
+async def test_a_title_shows_what_hides_in_it(client: httpx2.AsyncClient, world: World) -> None:
+    body = page_text('"Ceil\\u2003ing <b>"')
+    submitted = await world.propose("topics/pricing.md", body)
+    for path in ("/", f"/proposals/{submitted.proposal}"):
+        html = (await Browser(client, world).get(path)).text
+        assert 'title="EM SPACE">U+2003</span>ing &lt;b&gt;' in html
+        assert "\u2003" not in re.sub("<pre>.*?</pre>", "", html, flags=re.DOTALL)
+    assert "<title>CeilU+2003ing &lt;b&gt; ·" in html
+
+
 async def test_a_form_that_is_too_large_is_refused(client: httpx2.AsyncClient, world: World) -> None:
     submitted = await world.propose("topics/pricing.md", BODY)
-    response = await Browser(client, world.alice).post(f"/proposals/{submitted.proposal}/decision", note="x" * 100_000)
+    response = await Browser(client, world).post(f"/proposals/{submitted.proposal}/decision", note="x" * 100_000)
     assert response.status_code == 413

@@ -162,7 +162,7 @@ async def test_a_link_signs_in_once_and_the_session_ends_with_the_membership(hou
         assert (entered.status_code, entered.headers["location"]) == (303, house.web)
         cookie = entered.headers["set-cookie"]
         assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
-        value = entered.cookies["brain_session"]
+        value = entered.cookies[messages.session_cookie(house.brain)]
         again = await http.get("/signin", params={"code": code})
         assert again.status_code == 400
         assert "set-cookie" not in again.headers
@@ -181,9 +181,9 @@ async def test_a_link_is_used_by_one_of_many_at_once_and_signing_out_ends_the_se
     async with house.client() as http:
         tries = await asyncio.gather(*(http.get("/signin", params={"code": code}) for _ in range(6)))
         assert sorted(each.status_code for each in tries) == [303, 400, 400, 400, 400, 400]
-        value = next(each.cookies["brain_session"] for each in tries if each.status_code == 303)
+        value = next(each.cookies[messages.session_cookie(house.brain)] for each in tries if each.status_code == 303)
         http.cookies.clear()
-        out = await http.post("/signout", headers={"cookie": f"brain_session={value}"})
+        out = await http.post("/signout", headers={"cookie": f"{messages.session_cookie(house.brain)}={value}"})
         assert out.status_code == 303
     with pytest.raises(Refused):
         await house.ask(messages.SESSION, messages.AskSession(cookie=value), messages.Session)

@@ -5,7 +5,7 @@ from datetime import datetime
 import msgspec
 
 from contracts.enums import Permission, PrincipalKind, Role, Scope, Tier, TokenKind
-from contracts.ids import CommandId, GrantId, PrincipalId, TokenId
+from contracts.ids import BrainId, CommandId, GrantId, PrincipalId, TokenId
 
 OPEN_BRAIN = "cmd.gateway.open_brain"
 ADD_MEMBER = "cmd.gateway.add_member"
@@ -19,6 +19,11 @@ REVOKE_TOKEN = "cmd.gateway.revoke_token"  # noqa: S105 - a subject
 SIGN_IN = "cmd.gateway.sign_in"
 SESSION = "ask.gateway.session"
 WHY = "ask.gateway.why"
+
+
+def session_cookie(brain: BrainId) -> str:
+    """The name of a brain's session cookie: ports of one host share cookies, so that two brains need two names."""
+    return f"brain_session_{brain.hex[:8]}"
 
 
 class OpenBrain(msgspec.Struct, frozen=True, kw_only=True):

@@ -159,7 +159,7 @@ async def _serving(settings: Settings, desk: Desk) -> AsyncIterator[None]:
     server.route(messages.LIVE_PAGES, messages.AskLivePages, asking.live_pages)
     await server.start()
     try:
-        site = Site(desk, deciding, settings.public_url)
+        site = Site(desk, deciding, settings.public_url, settings.web_url, settings.http_port)
         async with http.serve(site.app(), settings.http_port, settings.http_host):
             yield
     finally:

@@ -16,6 +16,7 @@ from chassis.postgres import Pool
 from chassis.settings import read
 from content.keyring import KeyRing
 from content.store import ContentStore
+from contracts.gateway_messages import session_cookie
 from contracts.ids import BrainId
 from eventlog.archive import Archived
 from eventlog.log import EventLog
@@ -110,12 +111,13 @@ async def _serving(parts: _Parts, projected: Projected) -> AsyncIterator[None]:
     seen, routes = Seen(), Routes(credentials)
     server = rpc.Server(nats.broker(settings.nats_url, SERVICE), SERVICE)
     commands.listen(server, access, sessions, credentials)
+    secure = settings.public_url.startswith("https:")
     surface = site.site(
         [
             mcp_endpoint.endpoint(credentials, Tools(client, seen, uuid4).catalogue()),
             *Console(pool, brain, access, uuid4).routes(routes),
             *Work(client, seen, uuid4).routes(routes),
-            *browser.routes(sessions, settings.web_url, secure=settings.public_url.startswith("https:")),
+            *browser.routes(sessions, settings.web_url, session_cookie(brain), secure=secure),
         ],
         settings.public_url,
         settings.web_url,

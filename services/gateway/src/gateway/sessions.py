@@ -13,7 +13,6 @@ from contracts.ids import BrainId, PrincipalId
 from gateway import one_time
 
 STATEMENTS = sql.load("gateway", "sessions.sql")
-COOKIE = "brain_session"
 LINK_MINUTES = 10
 SESSION_DAYS = 7
 

@@ -23,14 +23,21 @@ from chassis import rpc
 from contracts.approvals_messages import Decide
 from contracts.enums import Reason, Verdict
 from contracts.errors import FORBIDDEN, MISSING, Refused, Unavailable
-from contracts.gateway_messages import SESSION, AskSession, Session
+from contracts.gateway_messages import SESSION, AskSession, Session, session_cookie
 from contracts.ids import CommandId, PageId, ProposalId
 
-COOKIE = "brain_session"
-"""Gateway's; ports of one host share it."""
 FORM_BYTES = 64 * 1024
 MOVED = frozenset(
-    {"already_decided", "base_moved", "content_missing", "digest_mismatch", "owner_missing", "path_taken", "withdrawn"}
+    {
+        "already_decided",
+        "base_moved",
+        "command_reused",
+        "content_missing",
+        "digest_mismatch",
+        "owner_missing",
+        "path_taken",
+        "withdrawn",
+    }
 )
 """Refusals that mean that the world is not as the form showed it."""
 
@@ -41,14 +48,20 @@ _LOG = structlog.get_logger()
 
 
 class Site:
-    """The pages. `public_url` is where gateway signs people in and out."""
+    """The pages. `public_url` is where gateway signs people in and out, `web_url` where these pages are for them.
 
-    def __init__(self, desk: Desk, deciding: Deciding, public_url: str) -> None:
+    `port`: what is listened on.
+    """
+
+    def __init__(self, desk: Desk, deciding: Deciding, public_url: str, web_url: str, port: int) -> None:
         self._desk = desk
         self._asking = Asking(desk)
         self._reading = Reading(desk, self._asking)
         self._deciding = deciding
         self._public_url = public_url.rstrip("/")
+        self._web_url = web_url
+        self._port = port
+        self._cookie = session_cookie(desk.brain)
         self._templates = jinja2.Environment(
             loader=jinja2.PackageLoader("approvals.web"),
             autoescape=True,
@@ -86,11 +99,11 @@ class Site:
             openapi_config=None,
             logging_config=None,
         )
-        return Edge(inner, self._public_url)
+        return Edge(inner, self._public_url, self._web_url, self._port)
 
     async def _session(self, request: Asked) -> Session:
         """Who is there, asked anew for each request. Raises `not_signed_in`."""
-        cookie = request.cookies.get(COOKIE, "")
+        cookie = request.cookies.get(self._cookie, "")
         if not cookie:
             raise Refused("not_signed_in", "This browser is not signed in.", "", "Open a sign-in link.")
         return await rpc.ask(self._desk.nc, SESSION, AskSession(cookie=cookie), Session)
@@ -152,6 +165,8 @@ class Site:
 def _status(code: str) -> int:
     if code == "not_signed_in":
         return 401
+    if code == "cursor_malformed":
+        return 400
     if code in FORBIDDEN or code == "forged_form":
         return 403
     if code in MISSING:

@@ -5,7 +5,7 @@ from litestar.datastructures import Cookie
 from litestar.handlers import HTTPRouteHandler
 
 from gateway.http.routes import Asked
-from gateway.sessions import COOKIE, LINK_MINUTES, SESSION_DAYS, Sessions
+from gateway.sessions import LINK_MINUTES, SESSION_DAYS, Sessions
 
 _SPENT = (
     f"This sign-in link was used already, or is older than {LINK_MINUTES} minutes.\n"
@@ -13,20 +13,20 @@ _SPENT = (
 )
 
 
-def routes(sessions: Sessions, web_url: str, *, secure: bool) -> list[HTTPRouteHandler]:
-    """`/signin?code=` and `/signout`. `secure`: the cookie travels over HTTPS only."""
+def routes(sessions: Sessions, web_url: str, name: str, *, secure: bool) -> list[HTTPRouteHandler]:
+    """`/signin?code=` and `/signout`. `name`: the cookie's; `secure`: it travels over HTTPS only."""
 
     @get("/signin", name="signin")
     async def sign_in(request: Asked) -> Response[str]:
         cookie = await sessions.begin(request.query_params.get("code", ""))
         if cookie is None:
             return Response(_SPENT, status_code=400, media_type="text/plain", headers={"cache-control": "no-store"})
-        return _redirect(web_url, _cookie(cookie, secure=secure, seconds=SESSION_DAYS * 86_400))
+        return _redirect(web_url, _cookie(name, cookie, secure=secure, seconds=SESSION_DAYS * 86_400))
 
     @post("/signout", name="signout")
     async def sign_out(request: Asked) -> Response[str]:
-        await sessions.end(request.cookies.get(COOKIE, ""))
-        return _redirect(web_url, _cookie("", secure=secure, seconds=0))
+        await sessions.end(request.cookies.get(name, ""))
+        return _redirect(web_url, _cookie(name, "", secure=secure, seconds=0))
 
     return [sign_in, sign_out]
 
@@ -36,6 +36,6 @@ def _redirect(address: str, cookie: Cookie) -> Response[str]:
     return Response("", status_code=303, media_type="text/plain", headers=headers, cookies=[cookie])
 
 
-def _cookie(value: str, *, secure: bool, seconds: int) -> Cookie:
+def _cookie(name: str, value: str, *, secure: bool, seconds: int) -> Cookie:
     """Ports of one host share it, so that the approvals pages see the session that gateway began."""
-    return Cookie(key=COOKIE, value=value, max_age=seconds, path="/", httponly=True, samesite="lax", secure=secure)
+    return Cookie(key=name, value=value, max_age=seconds, path="/", httponly=True, samesite="lax", secure=secure)
