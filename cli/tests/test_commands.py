@@ -11,7 +11,7 @@ import pytest
 from nats.errors import NoServersError
 
 from brain import api, main, mcp, signins
-from brain.stack.home import Home, first_port, locate, prepare, runs
+from brain.stack.home import Home, first_port, held, locate, prepare, runs
 from contracts.errors import Refused, Unavailable
 from contracts.gateway_api import WHOAMI, WhoAmI
 
@@ -62,6 +62,19 @@ def test_a_command_without_a_brain_ends_with_its_code_and_one_object(
     assert not runs(home)
     assert main.run([*words, "--json"]) == code
     assert printed(capsys)
+
+
+@pytest.mark.parametrize("words", [["signin", "alice"], ["rebuild", "retrieval"]])
+def test_a_bus_that_does_not_answer_is_not_waited_for_without_end(
+    home: Home, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    prepare(home)
+    with held(home) as free:
+        assert free
+        assert main.run([*words, "--json"]) == main.UNAVAILABLE
+    told = capsys.readouterr()
+    error = msgspec.json.decode(told.out, type=dict[str, dict[str, str]])["error"]
+    assert (error["code"], told.err) == ("unavailable", "")
 
 
 def test_what_no_rule_foresees_is_told_without_its_text(home: Home, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,6 +20,8 @@ from contracts.ids import CommandId, derived
 
 T = TypeVar("T")
 
+_CONNECT_SECONDS = 5.0
+
 
 def ask(home: Home, subject: str, request: msgspec.Struct, shape: type[T], *, seconds: float = 30.0) -> T:
     """Ask a service of the brain that runs in `home`. Raises `Refused` or `Unavailable`."""
@@ -33,15 +35,30 @@ async def _ask(home: Home, subject: str, request: msgspec.Struct, shape: type[T]
 
 @asynccontextmanager
 async def bus(home: Home) -> AsyncIterator[Client]:
-    """The bus of the brain that runs in `home`. Raises `Unavailable` when none does."""
+    """The bus of the brain that runs in `home`. Raises `Unavailable` when none does, or its bus does not answer."""
     if not runs(home):
         raise Unavailable("the brain is not running")
     log.configure("console", "error")  # stdout is for results, and a person wants no log lines
-    client = await nats.connect(programs.bus(home, Ports(first_port(os.environ, home))).url, "console")
+    url = programs.bus(home, Ports(first_port(os.environ, home))).url
+    try:
+        async with asyncio.timeout(_CONNECT_SECONDS):  # a service would try for ever
+            client = await nats.connect(url, "console")
+    except TimeoutError as error:
+        raise Unavailable("the bus does not answer") from error
     try:
         yield client
     finally:
         await client.close()
+
+
+def reach(home: Home) -> None:
+    """Return when the bus answers. Raises `Unavailable` like `bus`."""
+    asyncio.run(_reach(home))
+
+
+async def _reach(home: Home) -> None:
+    async with bus(home):
+        pass
 
 
 def open_brain(home: Home, owner: str) -> MemberAdded:

@@ -95,7 +95,7 @@ def run(arguments: Sequence[str]) -> int:
 def judged(error: Exception) -> Refused | Unavailable:
     """What a command that failed tells: what was refused or did not answer, and never the text of anything else."""
     import asyncpg  # noqa: PLC0415 - with the next one a tenth of a second that commands without failure do without
-    from nats.errors import Error as NatsError  # noqa: PLC0415
+    from nats.errors import Error as NatsError  # noqa: PLC0415 - as above
 
     if isinstance(error, Refused | Unavailable):
         return error

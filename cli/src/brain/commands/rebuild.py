@@ -8,9 +8,9 @@ import sys
 import click
 import msgspec
 
-from brain import output
+from brain import console, output
 from brain.stack import child, programs
-from brain.stack.home import Ports, first_port, locate, runs
+from brain.stack.home import Ports, first_port, locate
 from contracts.errors import Refused, Unavailable
 
 UNAVAILABLE = 5
@@ -37,8 +37,7 @@ def rebuild() -> None:
 def rebuild_retrieval(*, as_json: bool) -> int:
     """Build the search index beside the one that serves, compare both, and switch when they are equal."""
     home = locate(os.environ)
-    if not runs(home):
-        raise Unavailable("the brain is not running")
+    console.reach(home)
     ports = Ports(first_port(os.environ, home))
     program = programs.service("retrieval", home, ports, os.environ)
     settings = dict(program.env) | {"MIGRATOR_DSN": programs.dsn(home, ports, "migrator").reveal()}
