@@ -30,7 +30,7 @@ from eventlog.archive import Archiver
 from eventlog.provision import provision
 from eventlog.signing import create_key
 from gateway.app import main
-from servers import Database, free_port
+from servers import Database, free_port, in_process
 
 R = TypeVar("R")
 
@@ -120,33 +120,11 @@ def command() -> CommandId:
     return CommandId(uuid4())
 
 
-async def until_ready(address: str) -> None:
-    async with httpx2.AsyncClient(trust_env=False) as http, asyncio.timeout(20):
-        while True:
-            try:
-                if (await http.get(f"{address}/readyz")).status_code == 200:
-                    return
-            except httpx2.TransportError:
-                pass
-            await asyncio.sleep(0.02)
-
-
 @asynccontextmanager
 async def gateway(environ: dict[str, str]) -> AsyncIterator[None]:
     """The service, in this process, from ready to stopped."""
-    stop = asyncio.Event()
-    service = asyncio.create_task(main(stop, environ))
-    ready = asyncio.create_task(until_ready(f"http://127.0.0.1:{environ['HEALTH_PORT']}"))
-    await asyncio.wait({service, ready}, return_when=asyncio.FIRST_COMPLETED)
-    if service.done():
-        ready.cancel()
-        await service
-    await ready
-    try:
+    async with in_process(main, environ):
         yield
-    finally:
-        stop.set()
-        await service
 
 
 @asynccontextmanager

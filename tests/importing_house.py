@@ -29,7 +29,7 @@ from eventlog.archive import Archiver
 from eventlog.log import Append
 from ingest import app
 from ledgers import Ledger, command
-from servers import Database, free_port
+from servers import Database, free_port, in_process
 
 
 @dataclass
@@ -215,14 +215,9 @@ def environ(ledger: Ledger, database: Database, ring: Path) -> dict[str, str]:
 
 @asynccontextmanager
 async def ingesting(env: dict[str, str]) -> AsyncIterator[None]:
-    """Run the service until the block ends."""
-    stop = asyncio.Event()
-    task = asyncio.create_task(app.main(stop, env))
-    try:
+    """Run the service while the block runs."""
+    async with in_process(app.main, env):
         yield
-    finally:
-        stop.set()
-        await task
 
 
 @asynccontextmanager

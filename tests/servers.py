@@ -3,15 +3,17 @@
 They run on free ports under a temporary folder and end with the session, by their own process ids.
 """
 
+import asyncio
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -138,3 +140,34 @@ def clean_environ(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         if name.startswith(("BRAIN_", "NATS_", "POSTGRES_", "OTLP_")):
             monkeypatch.delenv(name)
     return dict(os.environ)
+
+
+@asynccontextmanager
+async def in_process(
+    main: Callable[[asyncio.Event, dict[str, str]], Awaitable[None]], environ: dict[str, str]
+) -> AsyncIterator[None]:
+    """A service in the process of its test, from ready to stopped. What it ends with before that is raised."""
+    stop = asyncio.Event()
+    service = asyncio.ensure_future(main(stop, environ))
+    ready = asyncio.ensure_future(_until_ready(f"http://127.0.0.1:{environ['HEALTH_PORT']}/readyz"))
+    await asyncio.wait({service, ready}, return_when=asyncio.FIRST_COMPLETED)
+    if service.done():
+        ready.cancel()
+        await service
+    await ready
+    try:
+        yield
+    finally:
+        stop.set()
+        await service
+
+
+async def _until_ready(address: str) -> None:
+    async with httpx2.AsyncClient(trust_env=False) as http, asyncio.timeout(60):
+        while True:
+            try:
+                if (await http.get(address)).status_code == 200:
+                    return
+            except httpx2.TransportError:
+                pass  # it does not listen yet
+            await asyncio.sleep(0.02)
