@@ -318,7 +318,7 @@ def test_what_tools_say_about_themselves_changes_only_on_purpose() -> None:
     """A description is a prompt in somebody's client: whoever changes one changes this digest with it."""
     catalogue = Tools(cast("Client", None), Seen(), uuid4).catalogue()
     listed = msgspec.json.encode(catalogue.visible(a_viewer()), order="sorted")
-    assert hashlib.sha256(listed).hexdigest() == "858a7e266fe2e939b991d7c572de6b3c3c44e0ff44510f4e93db84b001364111"
+    assert hashlib.sha256(listed).hexdigest() == "d64ea21f8985bed25470a3225aa6c88d3d8f18a76f67a635a8f84d5634be6b87"
 
 
 # anything at all
