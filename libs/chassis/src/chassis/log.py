@@ -26,7 +26,7 @@ def configure(service: str, level: str = "info") -> None:
     structlog.configure(
         processors=[*chain, structlog.processors.JSONRenderer()],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        logger_factory=_to_stderr,
         cache_logger_on_first_use=False,
     )
     formatter = structlog.stdlib.ProcessorFormatter(
@@ -44,6 +44,11 @@ def get(**fields: str) -> structlog.typing.FilteringBoundLogger:
     """A logger whose lines all carry `fields`."""
     logger: structlog.typing.FilteringBoundLogger = structlog.get_logger(**fields)
     return logger
+
+
+def _to_stderr(*_: object) -> structlog.WriteLogger:
+    """Whatever stderr is when a line is written: a console that was run inside a process leaves a closed one behind."""
+    return structlog.WriteLogger(sys.stderr)
 
 
 class _Service:
