@@ -11,7 +11,7 @@ import nats.errors
 from nats.aio.client import Client
 
 from contracts import codec
-from contracts.envelope import Batch, Envelope
+from contracts.envelope import Batch
 from contracts.errors import Unavailable
 from contracts.ids import BrainId, CommandId, FactId, PrincipalId, derived, fact_id
 from eventlog import leader, telemetry
@@ -249,8 +249,3 @@ def _expectation(decision: Append, subject: str, seen: dict[str, int]) -> int:
         raise ValueError(f"never append without an expectation: {subject}")
     seen[subject] = decision.expected[subject]
     return seen[subject]
-
-
-def same_batch(envelope: Envelope, other: Envelope) -> bool:
-    """Whether two facts belong to one decision."""
-    return envelope.batch is not None and other.batch is not None and envelope.batch.id == other.batch.id
