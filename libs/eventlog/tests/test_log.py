@@ -123,11 +123,12 @@ async def test_a_bulk_append_goes_on_where_a_first_try_stopped(ledger: Ledger) -
 async def test_independent_decisions_land_together_each_with_its_own_position(ledger: Ledger) -> None:
     pair = [leaving(ledger, someone()), leaving(ledger, someone())]
     first, second = await ledger.log().append_together(pair)
-    assert second == first + 1
-    for decision, position in zip(pair, (first, second), strict=True):
-        found = await leader.at(ledger.nc, "EVT", position)
+    assert second[0].position == first[0].position + 1
+    for decision, told in zip(pair, (first, second), strict=True):
+        found = await leader.at(ledger.nc, "EVT", told[0].position)
         assert found is not None
         assert found.id == str(fact_id(decision.command, 0))
+        assert codec.decode(found.position, found.subject, found.body) == told[0]
 
 
 async def test_one_stale_decision_keeps_its_whole_group_out(ledger: Ledger) -> None:

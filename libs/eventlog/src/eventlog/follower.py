@@ -16,7 +16,6 @@ import nats.errors
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.js import JetStreamContext
 
 from contracts import codec, subjects
 from contracts.errors import Unavailable
@@ -24,6 +23,7 @@ from contracts.ids import BrainId
 from contracts.operations import LogQuarantined
 from eventlog import leader
 from eventlog.leader import Stored
+from eventlog.pull import Pull
 
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
@@ -136,31 +136,21 @@ class Follower:
         await self._advance(self._checkpoint.position)
         await self._guard()
         await self._reset()
-        subscription = await self._nc.jetstream().pull_subscribe_bind(self.name, self.stream)
-        try:
+        async with Pull(self._nc, self.stream, self.name, FETCH) as pull:
             self._trouble = ""
             waiting: list[tuple[Stored, Msg]] = []
             while True:
                 if self._nc.stats["reconnects"] != reconnects or not self._nc.is_connected:
                     raise _Restart
-                waiting += await self._pull(subscription)
+                come = await pull.next(PATIENCE)
+                waiting += [(stored_of(message), message) for message in come]
                 whole = self._whole(waiting)
+                if come and whole < len(waiting) < FETCH:
+                    continue  # the rest of a decision is on its way: one transaction for all of it
                 if whole:
                     await self._commit([stored for stored, _ in waiting[:whole]])
                     await waiting[whole - 1][1].ack()
                     waiting = waiting[whole:]
-        finally:
-            if self._nc.is_connected:
-                await subscription.unsubscribe()
-
-    async def _pull(self, subscription: JetStreamContext.PullSubscription) -> list[tuple[Stored, Msg]]:
-        try:
-            messages = await subscription.fetch(FETCH, timeout=PATIENCE)
-        except TimeoutError:  # the client raises its own, and at times the plain one
-            return []
-        finally:
-            honour_cancellation()
-        return [(stored_of(message), message) for message in messages]
 
     def _whole(self, waiting: list[tuple[Stored, Msg]]) -> int:
         """How many of the waiting messages may be committed: never part of a decision; order and gaps are checked."""
@@ -258,13 +248,6 @@ class Follower:
         answer = await leader.request(self._nc, f"$JS.API.CONSUMER.RESET.{self.stream}.{self.name}", body)
         if b'"error"' in answer:
             raise Unavailable(f"the consumer {self.name} cannot be reset; is it provisioned?")
-
-
-def honour_cancellation() -> None:
-    """Raise `CancelledError` where this task was cancelled: a pull that ends in the same moment can swallow it."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError
 
 
 def stored_of(message: Msg) -> Stored:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from uuid import UUID, uuid4
 
 import msgspec
@@ -11,7 +12,7 @@ import nats.errors
 from nats.aio.client import Client
 
 from contracts import codec
-from contracts.envelope import Batch
+from contracts.envelope import Batch, Envelope, Recorded
 from contracts.errors import Unavailable
 from contracts.ids import BrainId, CommandId, FactId, PrincipalId, derived, fact_id
 from eventlog import leader, telemetry
@@ -62,9 +63,14 @@ class Append:
 @dataclass(frozen=True, slots=True)
 class _Message:
     subject: str
-    id: str
+    envelope: Envelope
+    fact: msgspec.Struct
     headers: dict[str, str]
     body: bytes
+
+    @property
+    def id(self) -> str:
+        return str(self.envelope.id)
 
 
 class _Error(msgspec.Struct):
@@ -114,8 +120,8 @@ class EventLog:
             raise Conflict(found.subject, end)
         return end
 
-    async def append_together(self, decisions: Sequence[Append]) -> list[int]:
-        """Append independent decisions in one atomic batch, all or none; the position of the last fact of each.
+    async def append_together(self, decisions: Sequence[Append]) -> list[list[Recorded[msgspec.Struct]]]:
+        """Append independent decisions in one atomic batch, all or none; the facts of each as the log now holds them.
 
         No two of them write the same history, gates apart, on which they must expect the same. One sync to disk pays
         for all. Raises as `append` does, for all of them; but a success of an earlier try is a `Conflict` here, since
@@ -127,11 +133,9 @@ class EventLog:
         except (_Wrong, Unavailable) as error:
             found = await self._own(decisions[0], messages, error)
             raise Conflict(found.subject, found.position) from error
-        positions, position = [], last - len(messages)
-        for decision in decisions:
-            position += len(decision.facts)
-            positions.append(position)
-        return positions
+        first = last - len(messages) + 1
+        stored = (Recorded(first + n, one.subject, one.envelope, one.fact) for n, one in enumerate(messages))
+        return [list(islice(stored, len(decision.facts))) for decision in decisions]
 
     async def append_many(self, decision: Append) -> int:
         """Append any number of facts in batches of 250, one in flight, each batch whole.
@@ -185,8 +189,8 @@ class EventLog:
                     headers[f"{_EXPECTED}-Subject"] = watched
                 if size > 1:
                     headers |= {"Nats-Batch-Id": batch.hex, "Nats-Batch-Sequence": str(len(messages) + 1)}
-                body = codec.encode(self._signer.sign(subject, envelope))
-                messages.append(_Message(subject, str(envelope.id), headers, body))
+                signed = self._signer.sign(subject, envelope)
+                messages.append(_Message(subject, signed, fact, headers, codec.encode(signed)))
             if foreign:
                 raise ValueError(f"no fact of this decision can carry the expectation on {foreign}")
             for subject, expected in decision.expected.items():

@@ -13,8 +13,9 @@ from nats.aio.msg import Msg
 from contracts import codec
 from contracts.envelope import Recorded
 from contracts.errors import Unavailable
-from eventlog.follower import PATIENCE, honour_cancellation, stored_of
+from eventlog.follower import PATIENCE, stored_of
 from eventlog.projector import read, traced
+from eventlog.pull import Pull
 from eventlog.signing import Verifier
 
 log = structlog.get_logger()
@@ -61,7 +62,7 @@ class Reaction:
         while True:
             try:
                 await self._follow()
-            except (nats.errors.Error, OSError, TimeoutError) as error:
+            except (Unavailable, nats.errors.Error, OSError, TimeoutError) as error:
                 self._trouble = f"{type(error).__name__}: {error}"
                 log.warning("reaction_interrupted", durable=self.durable, reason=self._trouble)
                 await asyncio.sleep(0.5)
@@ -69,39 +70,32 @@ class Reaction:
     async def _follow(self) -> None:
         """React until the connection to the bus is a new one."""
         reconnects = self.nc.stats["reconnects"]
-        subscription = await self.nc.jetstream().pull_subscribe_bind(self.durable, self.stream)
-        try:
+        async with Pull(self.nc, self.stream, self.durable, self.batch) as pull:
             await self.nc.jetstream().consumer_info(self.stream, self.durable)
             self._trouble = ""
-            while self.nc.stats["reconnects"] == reconnects:
-                try:
-                    messages = await subscription.fetch(self.batch, timeout=PATIENCE)
-                except TimeoutError:  # the client raises its own, and at times the plain one
-                    continue
-                finally:
-                    honour_cancellation()
-                await self._together(messages)
-        finally:  # what is left of a subscription would hold up the draining of the connection
-            if self.nc.is_connected:
-                await subscription.unsubscribe()
+            try:
+                while self.nc.stats["reconnects"] == reconnects:
+                    await self._together(await pull.next(PATIENCE), pull)
+            finally:
+                await pull.hand_back()
 
-    async def _together(self, messages: Sequence[Msg]) -> None:
+    async def _together(self, messages: Sequence[Msg], pull: Pull) -> None:
         heard = [m for m in messages if codec.type_of(m.headers) in self.hears]
         for message in messages:
             if message not in heard:
                 await message.ack()
         if not heard:
             return
-        if await self._attempt(heard) is None:
+        if await self._attempt(heard, pull) is None:
             return
         for message in heard:
-            error = await self._attempt([message])
+            error = await self._attempt([message], pull)
             if error is not None:
                 await self._again(message, error)
 
-    async def _attempt(self, messages: Sequence[Msg]) -> Exception | None:
+    async def _attempt(self, messages: Sequence[Msg], pull: Pull) -> Exception | None:
         """React to these; acknowledged on success, else the error comes back."""
-        beat = asyncio.create_task(self._beat(messages))
+        beat = asyncio.create_task(self._beat(messages, pull))
         try:
             stored = [stored_of(message) for message in messages]
             with traced(f"{self.durable} process", stored):
@@ -114,10 +108,10 @@ class Reaction:
             await message.ack()
         return None
 
-    async def _beat(self, messages: Sequence[Msg]) -> None:
+    async def _beat(self, messages: Sequence[Msg], pull: Pull) -> None:
         while True:
             await asyncio.sleep(self.heartbeat)
-            for message in messages:
+            for message in (*messages, *pull.waiting):
                 await message.in_progress()
 
     async def _again(self, message: Msg, error: Exception) -> None:

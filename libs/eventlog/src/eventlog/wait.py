@@ -42,29 +42,29 @@ class Watch:
 
     async def reached(self, position: int, timeout: float) -> bool:
         """Whether the projection reaches `position` within `timeout` seconds."""
-        if self._position >= position:
-            return True
         await self._start()
         deadline = time.monotonic() + timeout
-        while True:
-            await self._note(await position_of(self._pool, self._brain, self._projection, self._table))
+        while self._position < position:
             left = deadline - time.monotonic()
-            if self._position >= position:
-                return True
-            if left <= 0:
-                return False
             try:
-                async with asyncio.timeout(min(LOOK, left)), self._moved:
+                async with asyncio.timeout(max(0, min(LOOK, left))), self._moved:
                     await self._moved.wait_for(lambda: self._position >= position)
             except TimeoutError:
-                continue
-            return True
+                await self._look()
+                if self._position < position and left <= LOOK:
+                    return False
+        return True
 
     async def _start(self) -> None:
+        """Listen, and look once at what was announced before."""
         async with self._starting:
             if not self._started:
                 await self._nc.subscribe(subjects.checkpointed(self._projection), cb=self._heard)
                 self._started = True
+                await self._look()
+
+    async def _look(self) -> None:
+        await self._note(await position_of(self._pool, self._brain, self._projection, self._table))
 
     async def _heard(self, message: Msg) -> None:
         if message.data.isdigit():

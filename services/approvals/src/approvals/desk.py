@@ -11,14 +11,11 @@ from nats.aio.client import Client
 
 from approvals.ledger.bodies import Bodies
 from approvals.ledger.projector import Apply
-from approvals.ledger.rows import Fact
 from chassis.postgres import Pool, Pooled, transaction
 from content.store import ContentStore
-from contracts import codec
 from contracts.enums import Gate
-from contracts.envelope import Batch, Recorded
 from contracts.errors import Refused, Unavailable
-from contracts.ids import BrainId, derived, fact_id
+from contracts.ids import BrainId
 from eventlog import leader
 from eventlog.archive import Archived
 from eventlog.fence import gate
@@ -102,8 +99,8 @@ class Desk:
         The rows are the projector's own, guarded the same way; should writing them fail here, it will do it. `within`:
         the transaction that they are written in, where the caller holds one that nothing else is written in.
         """
-        positions = await self.log.append_together(decisions)
-        facts = recorded(self.brain, decisions, positions)
+        appended = await self.log.append_together(decisions)
+        facts = [fact for each in appended for fact in each]
         try:
             if within is not None:
                 await self.write(within, facts)
@@ -111,28 +108,5 @@ class Desk:
                 async with transaction(self.pool, self.brain) as db:
                     await self.write(db, facts)
         except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
-            _LOG.warning("rows_left_to_projector", position=positions[-1], error=type(error).__qualname__)
-        return positions
-
-
-def recorded(brain: BrainId, decisions: Sequence[Append], positions: Sequence[int]) -> list[Fact]:
-    """The facts of appended decisions as the log will tell them, but for signatures."""
-    size = sum(len(decision.facts) for decision in decisions)
-    whole = derived(decisions[0].command, "batch", decisions[0].first)
-    found: list[Fact] = []
-    for decision, last in zip(decisions, positions, strict=True):
-        assert decision.at is not None
-        start = last - len(decision.facts) + 1
-        for index, (subject, fact) in enumerate(decision.facts):
-            envelope = codec.seal(
-                fact,
-                id=fact_id(decision.command, decision.first + index),
-                brain=brain,
-                actor=decision.actor,
-                occurred_at=decision.at,
-                correlation=decision.correlation,
-                causation=decision.causation,
-                batch=Batch(whole, len(found) + 1, size) if size > 1 else None,
-            )
-            found.append(Recorded(start + index, subject, envelope, fact))
-    return found
+            _LOG.warning("rows_left_to_projector", position=facts[-1].position, error=type(error).__qualname__)
+        return [each[-1].position for each in appended]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from approvals.commands import vectors
+from approvals.commands.company import Company
 from approvals.desk import ATTEMPTS, Desk
 from approvals.domain import decision, proposal
 from approvals.domain.decision import FACTS, Case, Ruling
@@ -77,17 +78,21 @@ class Turns:
         self._desk = desk
         self._waiting: list[Motion] = []
         self._turn = asyncio.Lock()
+        self._company = Company()
 
     async def take(self, motion: Motion) -> Settled | Waits:
         """Wait for the turn of a motion, and take those that wait with it along."""
         self._waiting.append(motion)
+        self._company.came(len(self._waiting))
         async with self._turn:
             if not motion.settled.done():
+                await self._company.gathered(len(self._waiting))
                 group, self._waiting = self._waiting[:TOGETHER], self._waiting[TOGETHER:]
                 if motion not in group:  # more wait than fit: those in front first, this one with them
                     self._waiting.remove(motion)
                     group.append(motion)
                 await asyncio.shield(asyncio.ensure_future(self._settle(group)))
+                self._company.went(min(TOGETHER, len(group) + len(self._waiting)))
         return await motion.settled
 
     async def _settle(self, group: Sequence[Motion]) -> None:
@@ -103,7 +108,7 @@ class Turns:
         conflicts, left = 0, list(group)
         while left:
             try:
-                left = await self._together(left)
+                left = await self._decide(left)
             except Conflict as conflict:
                 conflicts += 1
                 if conflicts == ATTEMPTS:
@@ -115,7 +120,7 @@ class Turns:
                         await self._settle([motion])
                     return
 
-    async def _together(self, group: Sequence[Motion]) -> list[Motion]:
+    async def _decide(self, group: Sequence[Motion]) -> list[Motion]:
         """Settle as many as go into one batch; those that must wait for its outcome come back."""
         desk = self._desk
         first: dict[ProposalId, Motion] = {}

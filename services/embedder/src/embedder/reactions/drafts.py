@@ -9,7 +9,6 @@ import asyncpg
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.js import JetStreamContext
 from nats.js.errors import APIError
 from opentelemetry.trace import SpanKind
 
@@ -27,6 +26,7 @@ from corpus.errors import Malformed
 from embedder.embedding import Embedding
 from embedder.models import ModelAnsweredWrongly, ModelRefused, ModelUnavailable, TextRefused
 from embedder.reactions.parking import Parking
+from eventlog.pull import Pull
 from eventlog.signing import Verifier
 
 DURABLE = "embedder-on-draft-v1"
@@ -103,31 +103,28 @@ class Drafts:
             try:
                 yield
             finally:
-                while not reacting.done():  # waiting for a message can swallow a cancellation (Python 3.11)
-                    reacting.cancel()
-                    await asyncio.wait([reacting], timeout=1)
+                reacting.cancel()
 
     async def _run(self) -> None:
         pause = 1.0
         while True:
             try:
-                subscription = await self._client.jetstream().pull_subscribe_bind(DURABLE, STREAM)
-                try:
-                    while True:
-                        messages = await _pulled(subscription)
-                        self._trouble, pause = "", 1.0
-                        if messages:
-                            await self._round(messages)
-                finally:
-                    if self._client.is_connected:
-                        await subscription.unsubscribe()
-            except (APIError, nats.errors.Error, OSError, TimeoutError) as error:
+                async with Pull(self._client, STREAM, DURABLE, FETCH) as pull:
+                    try:
+                        while True:
+                            messages = await pull.next(_PATIENCE)
+                            self._trouble, pause = "", 1.0
+                            if messages:
+                                await self._round(messages, pull)
+                    finally:
+                        await pull.hand_back()
+            except (Unavailable, APIError, nats.errors.Error, OSError, TimeoutError) as error:
                 self._report(error)
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
-    async def _round(self, messages: Sequence[Msg]) -> None:
-        async with _held(messages):
+    async def _round(self, messages: Sequence[Msg], pull: Pull) -> None:
+        async with _held(messages, pull):
             links = [dict(message.headers or {}) for message in messages]
             name = "embedder.embed_drafts"
             with telemetry.span(name, links=links, kind=SpanKind.CONSUMER, attributes={"messages": len(messages)}):
@@ -214,22 +211,14 @@ def _code(error: Exception) -> str:
     return "failed"
 
 
-async def _pulled(subscription: JetStreamContext.PullSubscription) -> list[Msg]:
-    """What waits, or the first that comes within two seconds."""
-    try:
-        return await subscription.fetch(FETCH, timeout=_PATIENCE)
-    except TimeoutError:  # the client raises its own, and at times the plain one
-        return []
-
-
 @asynccontextmanager
-async def _held(messages: Sequence[Msg]) -> AsyncIterator[None]:
+async def _held(messages: Sequence[Msg], pull: Pull) -> AsyncIterator[None]:
     """Tell the server that messages are being worked on; hand back at once what a cancellation leaves unfinished."""
 
     async def beat() -> None:
         while True:
             await asyncio.sleep(_HEARTBEAT)
-            for message in messages:
+            for message in (*messages, *pull.waiting):
                 if not message.is_acked:
                     with suppress(nats.errors.Error):
                         await message.in_progress()
@@ -239,8 +228,6 @@ async def _held(messages: Sequence[Msg]) -> AsyncIterator[None]:
         yield
     finally:
         beating.cancel()
-        with suppress(asyncio.CancelledError):
-            await beating
         for message in messages:
             if not message.is_acked:
                 with suppress(nats.errors.Error):
