@@ -87,7 +87,7 @@ def test_false_alarms_on_public_fixtures_stay_where_they_were_measured(cases: li
 def test_three_real_handbooks_are_refused_only_for_real_looking_credentials(handbooks: Path) -> None:
     files = [path for path in handbooks.glob("*/pages/**/*") if path.is_file()]
     refused = {
-        (str(path.relative_to(handbooks)), match.category, refusal.place(body, match.start).line)
+        (str(path.relative_to(handbooks)), match.category, refusal.places(body, [match.start])[0].line)
         for path in files
         for body in [path.read_bytes()]
         for match in refusal.find(body)
@@ -186,15 +186,30 @@ def test_bytes_that_are_no_text_hide_nothing() -> None:
     assert [match.category for match in refusal.find(body)] == [Refusal.CREDENTIAL, Refusal.PAYMENT_CARD]
 
 
-def test_a_place_counts_lines_and_characters_from_one() -> None:
-    body = "Blå\r\nbær: æ4111 1111 1111 1111".encode()
-    assert refusal.place(body, body.index(b"4111")) == (2, 7)
-    assert refusal.place(b"", 0) == (1, 1)
+def test_places_count_lines_and_characters_from_one() -> None:
+    body = "Blå\r\nbær: æ4111 1111 1111 1111\nø".encode()
+    assert refusal.places(body, [0, body.index(b"4111"), len(body)]) == [(1, 1), (2, 7), (3, 2)]
+    assert refusal.places(b"", [0]) == [(1, 1)]
 
 
 @pytest.mark.parametrize(
     "piece",
-    [b"password=", b"1 ", b"4111 ", b"a1" * 20, b"-----BEGIN PRIVATE KEY-----\n", b"NO12 ", b"eyJ" * 10, b"://a:"],
+    [
+        *(b"password=", b"1 ", b"4111 ", b"a1" * 20, b"-----BEGIN PRIVATE KEY-----\n", b"NO12 ", b"eyJ" * 10, b"://a:"),
+        *(
+            b"4111  ",
+            b"4111 | ",
+            b"1**",
+            b"1<",
+            b"A- ",
+            b"&#52;",
+            b"&nbsp",
+            "\u200b1".encode(),
+            "\uff14\uff11\uff11\uff11 ".encode(),
+            b"\xff1",
+        ),
+        b"4111&nbsp;1111&nbsp;1111&nbsp;1111\n",
+    ],
 )
 def test_nothing_a_person_sends_makes_the_scan_slow(piece: bytes) -> None:
     refusal.scanner()

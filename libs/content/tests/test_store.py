@@ -95,6 +95,17 @@ async def test_one_refused_body_keeps_the_whole_batch_out(store: ContentStore, a
     assert refused.value.where == "title, line 2, column 6"
 
 
+async def test_a_page_is_refused_for_what_its_frontmatter_says_once_it_is_decoded(
+    store: ContentStore, acting: Acting, brain: BrainId
+) -> None:
+    page = b'---\ntype: note\ntitle: "Card \\u0034111 1111 1111 1111"\n---\nText.\n'
+    async with acting("ingest", brain) as db:
+        with pytest.raises(ContentRefused) as refused:
+            await store.put(db, brain, [body(page, Slot.PAGE)])
+        assert await db.fetchval("select count(*) from bodies") == 0
+    assert refused.value.where == "page, line 3, column 8"
+
+
 def test_a_refusal_never_shows_what_it_found() -> None:
     secret = b"Sommer2026!fjord"
     refused = ContentRefused(scan(b"passord: " + secret), [Slot.NOTE])

@@ -23,16 +23,17 @@ Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProx
 """A connection inside a transaction whose brain is set."""
 
 _T = TypeVar("_T")
-_LARGE = 64 * 1024  # bytes; beyond this, scanning and ciphers would hold up the event loop by milliseconds
+_LARGE = 32 * 1024  # bytes; beyond this, scanning and ciphers would hold up the event loop by milliseconds
 
 
 def scan(body: bytes) -> list[Finding]:
     """What the write path would refuse in `body`, in order."""
-    findings = []
-    for match in refusal.find(body):
-        line, column = refusal.place(body, match.start)
-        findings.append(Finding(0, match.category, line, column, match.rule))
-    return findings
+    matches = refusal.find(body)
+    places = refusal.places(body, [match.start for match in matches])
+    return [
+        Finding(0, match.category, line, column, match.rule)
+        for match, (line, column) in zip(matches, places, strict=True)
+    ]
 
 
 class ContentStore:
