@@ -14,6 +14,7 @@ from brain import api, main, mcp, signins
 from brain.stack.home import Home, first_port, held, locate, prepare, runs
 from contracts.errors import Refused, Unavailable
 from contracts.gateway_api import WHOAMI, WhoAmI
+from contracts.gateway_messages import LONGEST_TOKEN_DAYS
 
 
 @pytest.fixture
@@ -41,6 +42,9 @@ def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
         (["grant", "list"], main.NOT_SIGNED_IN),
         (["why", "bob", "page.md"], main.NOT_SIGNED_IN),
         (["token", "issue"], main.NOT_SIGNED_IN),
+        (["token", "issue", "--days", str(LONGEST_TOKEN_DAYS)], main.NOT_SIGNED_IN),
+        (["token", "issue", "--days", str(LONGEST_TOKEN_DAYS + 1)], main.USAGE),
+        (["token", "issue", "--days", "0"], main.USAGE),
         (["import", ".", "--owner", "alice"], main.NOT_SIGNED_IN),
         (["welcome", "--as", ""], main.NOT_SIGNED_IN),
         (["import", "nowhere-\udcff", "--owner", "\udcff", "--as", "\udcff"], main.NOT_SIGNED_IN),

@@ -13,6 +13,7 @@ from access.rule import (
     explain,
     lower_tier,
     permission,
+    reaching,
 )
 from contracts.enums import Access, Permission, Reach, Tier
 from contracts.ids import PrincipalId
@@ -94,6 +95,27 @@ def test_a_tokens_domains_hide_other_domains_and_pages_without_one() -> None:
 def test_a_tokens_tier_is_never_above_its_persons() -> None:
     assert lower_tier(Tier.EMPLOYEE, Tier.ADMIN) is Tier.EMPLOYEE
     assert lower_tier(Tier.ADMIN, Tier.MANAGER) is Tier.MANAGER
+
+
+def test_grants_that_would_reach_a_path_are_told_without_a_page() -> None:
+    grants = [
+        held(Prefix("topics/"), Permission.APPROVE),
+        held(Exact("topics/a.md")),
+        held(Category("hr"), subject=TEAM),
+        held(Prefix("people/")),
+        held(Exact("topics/b.md")),
+        held(Prefix(""), subject=PrincipalId(UUID(int=99))),
+    ]
+    assert reaching(grants, a_caller(), "topics/a.md") == [
+        "own grant of approve on topics/** would reach an ordinary page here",
+        "own grant of read on topics/a.md would reach a page here",
+        "group's grant of read on category:hr would reach a page of that category here",
+    ]
+
+
+@pytest.mark.parametrize("path", ["", "**", "topics/**", "../x", "topics/A.md", "category:hr", "n_" + "0" * 32])
+def test_no_grant_reaches_what_is_no_path_of_a_page(path: str) -> None:
+    assert reaching([held(Prefix("")), held(Category("hr"))], a_caller(), path) == []
 
 
 def test_reasons_name_the_grant_that_covers_and_what_stands_against() -> None:

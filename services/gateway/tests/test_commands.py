@@ -2,27 +2,64 @@
 
 import asyncio
 import hashlib
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import asyncpg
 import httpx2
 import msgspec
 import pytest
+from nats.aio.msg import Msg
 
 from access import lookup
 from chassis import postgres
 from chassis.postgres import Pool, transaction
-from contracts import approvals_messages, gateway_api, ingest_messages, retrieval_messages
+from contracts import approvals_messages, gateway_api, ingest_messages, replies, retrieval_messages
 from contracts import gateway_messages as messages
-from contracts.enums import Gate, Permission, Role, Scope, Tier, TokenKind
+from contracts.enums import Access, Gate, Knowledge, Permission, Reach, Role, Scope, Tier, TokenKind
 from contracts.errors import Refused
-from contracts.ids import BrainId, ProposalId
+from contracts.ids import BrainId, PageId, PrincipalId, ProposalId
 from contracts.replies import Accepted
 from eventlog import fence, leader
+from eventlog.wait import Watch
+from gateway.credentials import Credentials
+from gateway.sessions import LINK_MINUTES, SESSION_DAYS, Sessions
 from gateway_world import House, command, gateway
 from servers import free_port
 
 pytestmark = pytest.mark.service
+
+AT = datetime(2026, 11, 30, tzinfo=UTC)
+VIEW = retrieval_messages.PageView(
+    path="topics/ceiling.md",
+    id="n_" + "1" * 32,
+    title="Discount ceiling",
+    type="topic",
+    owner="alice",
+    status="live",
+    as_of=None,
+    access=Access.DEPARTMENT,
+    sensitivity=Reach.ORDINARY,
+    knowledge=Knowledge.VERIFIED,
+    trust="canon_verified",
+    verified=AT,
+    review_by=AT,
+    sources=(),
+    withheld={},
+    relations=(),
+    figures=(),
+    text="Up to 12 %.",
+    position=9,
+    receipt=retrieval_messages.Receipt(
+        page=PageId(uuid4()),
+        revision=1,
+        digest="a" * 64,
+        approver="alice",
+        approved_at=AT,
+        verified_at=AT,
+        position=9,
+    ),
+)
 
 
 async def positions(house: House) -> tuple[int, int]:
@@ -71,6 +108,37 @@ async def test_a_revoked_token_is_dead_in_the_next_request(house: House) -> None
         assert (await http.post("/api/mcp", json=ping)).status_code == 200
         await house.revoke_token(issued)
         assert (await http.post("/api/mcp", json=ping)).status_code == 401
+
+
+async def test_a_token_that_was_just_revoked_is_dead_at_another_gateway_too(house: House) -> None:
+    issued = await house.token()
+    port = free_port()
+    other = house.environ | {"HTTP_PORT": str(port), "HEALTH_PORT": str(free_port()), "BRAIN_ROLES": "serve"}
+    other["PUBLIC_URL"] = f"http://127.0.0.1:{port}"
+    async with gateway(other):
+        bearer = {"authorization": f"Bearer {issued.secret}"}
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        async with httpx2.AsyncClient(base_url=other["PUBLIC_URL"], headers=bearer, trust_env=False) as http:
+            assert (await http.post("/api/mcp", json=ping)).status_code == 200
+            await house.revoke_token(issued)
+            assert (await http.post("/api/mcp", json=ping)).status_code == 401
+
+
+async def test_a_token_and_a_sign_in_count_until_the_instant_of_their_end(house: House) -> None:
+    pool = await a_pool(house)
+    now = datetime.now(UTC)
+    issued, signed_in = await house.token(), await house.sign_in()
+    assert issued.expires_at is not None
+    projected = Watch(house.nc, pool, house.brain, "gateway-access-v1")
+
+    async def counts(secret: str, at: datetime) -> bool:
+        return await Credentials(house.nc, pool, house.brain, projected, lambda: at).resolve(secret) is not None
+
+    assert await counts(issued.secret, issued.expires_at - timedelta(microseconds=1))
+    assert not await counts(issued.secret, issued.expires_at)
+    assert await counts(signed_in, now + timedelta(days=90) - timedelta(minutes=1))
+    assert not await counts(signed_in, now + timedelta(days=90, minutes=1))
+    await pool.close()
 
 
 async def test_no_secret_is_stored_anywhere_but_as_a_digest(house: House) -> None:
@@ -189,6 +257,48 @@ async def test_a_link_is_used_by_one_of_many_at_once_and_signing_out_ends_the_se
         await house.ask(messages.SESSION, messages.AskSession(cookie=value), messages.Session)
 
 
+async def test_links_and_sessions_end_when_their_time_is_over(house: House) -> None:
+    pool = await a_pool(house)
+    start, late = datetime.now(UTC), timedelta(0)
+    sessions = Sessions(pool, house.brain, b"a key", lambda: start + late)
+    code, ends = await sessions.new_link(house.alice)
+    assert ends == start + timedelta(minutes=LINK_MINUTES)
+    late = timedelta(minutes=LINK_MINUTES)
+    assert await sessions.begin(code) is None
+    late = timedelta(minutes=LINK_MINUTES, microseconds=-1)
+    cookie = await sessions.begin(code)
+    assert cookie is not None
+    begun = late
+    late = begun + timedelta(days=SESSION_DAYS, microseconds=-1)
+    assert await sessions.find(cookie) is not None
+    late = begun + timedelta(days=SESSION_DAYS)
+    assert await sessions.find(cookie) is None
+    await pool.close()
+
+
+async def test_a_link_of_somebody_who_has_left_begins_no_session(house: House) -> None:
+    await house.join("gone-before")
+    code = await house.sign_in("gone-before", link=True)
+    await house.ask(messages.REMOVE_MEMBER, removing(house, "gone-before"), Accepted)
+    async with house.client() as http:
+        entered = await http.get("/signin", params={"code": code})
+    assert entered.status_code == 400
+    assert "set-cookie" not in entered.headers
+
+
+async def test_a_session_has_the_role_and_tier_that_its_person_has_now(house: House) -> None:
+    await house.join("sinking", Role.MANAGER, Tier.MANAGER)
+    pool = await a_pool(house)
+    sessions = Sessions(pool, house.brain, b"a key", lambda: datetime.now(UTC))
+    cookie = await sessions.begin(await house.sign_in("sinking", link=True))
+    assert cookie is not None
+    lower = messages.ChangeRole(command=command(), by=house.alice, name="sinking", role=Role.MEMBER, tier=Tier.EMPLOYEE)
+    await house.ask(messages.CHANGE_ROLE, lower, Accepted)
+    session = await house.ask(messages.SESSION, messages.AskSession(cookie=cookie), messages.Session)
+    assert (session.role, session.tier) == (Role.MEMBER, Tier.EMPLOYEE)
+    await pool.close()
+
+
 async def test_sessions_and_links_belong_to_one_brain(own_house: House) -> None:
     pool = await a_pool(own_house)
     await own_house.sign_in(link=True)
@@ -216,8 +326,8 @@ async def test_the_console_adds_grants_explains_and_takes_back(own_house: House)
         assert held == [text]
         await own_house.neighbour.answers(retrieval_messages.READ_PAGE, Refused("no_such_page", "No such page."))
         why = (await http.get(gateway_api.WHY, params={"person": "bob", "path": "topics/a.md"})).json()
-        assert (why["visible"], why["permission"]) == (True, "approve")
-        assert "own grant of approve on topics/** covers it" in why["reasons"]
+        assert (why["visible"], why["permission"]) == (None, None)
+        assert "own grant of approve on topics/** would reach an ordinary page here" in why["reasons"]
         assert (await http.post(gateway_api.GRANT_REVOKE, json=text)).status_code == 200
         gone = await http.post(gateway_api.GRANT_REVOKE, json=text)
         assert (gone.status_code, gone.json()["error"]["code"]) == (404, "no_such_grant")
@@ -226,6 +336,65 @@ async def test_the_console_adds_grants_explains_and_takes_back(own_house: House)
         role = await http.post(gateway_api.MEMBER_ROLE, json={"name": "bob", "role": "member", "tier": "employee"})
         assert role.status_code == 200
         assert (await http.post(gateway_api.MEMBER_REMOVE, json={"name": "bob"})).status_code == 200
+
+
+async def test_why_tells_a_hidden_page_and_a_missing_one_alike_and_nothing_of_what_is_no_path(house: House) -> None:
+    await house.join("why-bob", Role.ADMIN, Tier.EMPLOYEE)
+    await house.grant("why-bob", Permission.SUGGEST, "hr/**")
+    await house.neighbour.answers(retrieval_messages.READ_PAGE, Refused("no_such_page", "No such page."))
+    nothing = "there is no page here that you can see"
+    everyones = "group's grant of read on ** would reach an ordinary page here"
+    told = [nothing, "own grant of suggest on hr/** would reach an ordinary page here", everyones]
+    async with house.client(await house.sign_in("why-bob")) as his, house.client(await house.sign_in()) as hers:
+        for path in ("hr/salary-bands.md", "hr/nothing.md", "", "../x", "hr/", "n_" + "0" * 32):
+            for http, visible in ((his, False), (hers, None)):
+                why = (await http.get(gateway_api.WHY, params={"person": "why-bob", "path": path})).json()
+                assert (why["visible"], why["permission"]) == (visible, None)
+                assert sorted(why["reasons"]) == sorted(told if path.endswith(".md") else [nothing])
+
+
+async def test_why_tells_of_a_page_that_the_asker_sees_whether_the_other_sees_it(house: House) -> None:
+    bob = await house.join("why-ben")
+    blind: set[PrincipalId] = {bob}
+
+    async def read(message: Msg) -> None:
+        asked = msgspec.json.decode(message.data, type=retrieval_messages.ReadPage)
+        hidden = asked.asker.principal in blind
+        await message.respond(
+            replies.failure(Refused("no_such_page", "No such page.")) if hidden else replies.success(VIEW)
+        )
+
+    subscription = await house.nc.subscribe(retrieval_messages.READ_PAGE, cb=read)
+    await house.nc.flush()
+    async with house.client(await house.sign_in()) as http:
+        for visible, permission in ((False, None), (True, "read")):
+            why = (await http.get(gateway_api.WHY, params={"person": "why-ben", "path": VIEW.path})).json()
+            assert (why["visible"], why["permission"]) == (visible, permission)
+            assert "group's grant of read on ** covers it" in why["reasons"]
+            blind.clear()
+    await subscription.unsubscribe()
+
+
+async def test_an_admin_joins_no_group_that_decides_and_raises_no_tier_of_his_own(house: House) -> None:
+    for name, role in (("kari", Role.ADMIN), ("mallory", Role.MEMBER)):
+        await house.join(name, role)
+    async with house.client(await house.sign_in("kari")) as http:
+        both = {"name": "deciders", "members": ["kari", "mallory"]}
+        assert (await http.post(gateway_api.GROUP_SET, json={**both, "members": ["mallory"]})).status_code == 200
+        for permission, scope in (("approve", "**"), ("read", "hr/salaries.md")):
+            text = {"subject": "deciders", "permission": permission, "scope": scope}
+            assert (await http.post(gateway_api.GRANT_ADD, json=text)).status_code == 200
+        joined = await http.post(gateway_api.GROUP_SET, json=both)
+        higher = {"name": "kari", "role": "admin", "tier": "admin"}
+        raised = await http.post(gateway_api.MEMBER_ROLE, json=higher)
+        for refused in (joined, raised):
+            assert (refused.status_code, refused.json()["error"]["code"]) == (403, "second_admin_needed")
+        held = (await http.get(gateway_api.GRANTS)).json()["grants"]
+        assert held == [{"subject": "everyone", "permission": "read", "scope": "**"}]
+        assert (await http.get(gateway_api.WHOAMI)).json()["tier"] == "employee"
+    async with house.client(await house.sign_in()) as http:
+        assert (await http.post(gateway_api.GROUP_SET, json=both)).status_code == 200
+        assert (await http.post(gateway_api.MEMBER_ROLE, json=higher)).status_code == 200
 
 
 async def test_the_console_issues_lists_and_revokes_tokens(own_house: House) -> None:

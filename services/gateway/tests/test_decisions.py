@@ -1,5 +1,7 @@
 """Given who stands where, when somebody asks, then these facts, or this refusal."""
 
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -14,11 +16,12 @@ from access.scopes import Category, Exact, Prefix, Scope
 from contracts import access_facts as facts
 from contracts import subjects
 from contracts.content import ContentRef
-from contracts.enums import Gate, Permission, PrincipalKind, Role, Tier, TokenKind
+from contracts.enums import Gate, Origin, Permission, PrincipalKind, Role, Tier, TokenKind
 from contracts.enums import Scope as TokenScope
 from contracts.errors import Refused
-from contracts.ids import BrainId, ContentId, GrantId, PrincipalId, TokenId, everyone
-from gateway.domain import gates, grants, groups, members, opening, tokens
+from contracts.gateway_messages import LONGEST_TOKEN_DAYS
+from contracts.ids import SERVICES, BrainId, ContentId, GrantId, PrincipalId, TokenId, everyone
+from gateway.domain import gates, grants, groups, members, opening, tokens, widening
 from gateway.domain.standing import Standing, Subject
 
 BRAIN = BrainId(uuid4())
@@ -43,6 +46,13 @@ BOB = a_member()
 def a_subject(member: Member = BOB, *held: tuple[Scope, Permission], includes_asker: bool = False) -> Subject:
     lines = tuple(Grant(GrantId(uuid4()), GrantLine(member.id, scope, permission)) for scope, permission in held)
     return Subject(member.id, member.name, member, lines, includes_asker)
+
+
+def a_group(*inside: PrincipalId, grants: tuple[GrantLine, ...] = ()) -> groups.Group:
+    return groups.Group(groups.group_id(BRAIN, "sales"), BODY, frozenset(inside), grants)
+
+
+SALES = a_group()
 
 
 def code(refused: pytest.ExceptionInfo[Refused]) -> str:
@@ -89,10 +99,18 @@ def test_a_malformed_name_is_refused(name: str) -> None:
     assert code(refused) == "name_malformed"
 
 
-def test_a_groups_name_is_no_members_name() -> None:
-    with pytest.raises(Refused) as refused:
-        members.check_name("everyone")
-    assert code(refused) == "name_taken"
+@pytest.mark.parametrize(
+    "name", ["everyone", "brain", "operator", "importer", *SERVICES, *(one.value for one in Origin)]
+)
+def test_what_the_brain_calls_itself_and_its_services_is_nobodys_name(name: str) -> None:
+    for naming in (
+        lambda: members.person(BRAIN, name, Role.MEMBER, Tier.EMPLOYEE),
+        lambda: members.person(BRAIN, name, Role.MEMBER, Tier.EMPLOYEE, PrincipalKind.SERVICE),
+        lambda: groups.group_id(BRAIN, name),
+    ):
+        with pytest.raises(Refused) as refused:
+            naming()
+        assert code(refused) == "name_taken"
 
 
 def test_an_admin_ends_a_membership_and_anyone_ends_his_own() -> None:
@@ -128,12 +146,11 @@ def test_a_role_changes_once_and_not_beyond_the_askers_own() -> None:
 
 
 def test_a_group_has_exactly_the_members_it_was_given_last() -> None:
-    group = (groups.group_id(BRAIN, "sales"), BODY)
-    ((whose, fact),) = groups.set_members(ADA, None, (), [BOB, ADA, BOB], group)
-    assert whose == group[0]
+    ((whose, fact),) = groups.set_members(ADA, None, SALES, [BOB, ADA, BOB], CROWD)
+    assert whose == SALES.id
     assert isinstance(fact, facts.GroupChanged)
     assert fact.members == tuple(sorted([ADA.id, BOB.id]))
-    assert groups.set_members(ADA, None, fact.members, [ADA, BOB], group) == []
+    assert groups.set_members(ADA, None, a_group(*fact.members), [ADA, BOB], CROWD) == []
     assert gates.narrows(fact, members=[a_member("carol").id])
     assert not gates.narrows(fact, members=[BOB.id])
 
@@ -151,7 +168,7 @@ def test_a_group_of_strangers_or_by_a_stranger_is_refused(
     by: Member, namesake: Member | None, wanted: list[Member | None], reason: str
 ) -> None:
     with pytest.raises(Refused) as refused:
-        groups.set_members(by, namesake, (), wanted, (groups.group_id(BRAIN, "sales"), BODY))
+        groups.set_members(by, namesake, SALES, wanted, CROWD)
     assert code(refused) == reason
 
 
@@ -162,6 +179,90 @@ def test_nobody_sets_everyone_and_no_member_takes_a_groups_name() -> None:
     with pytest.raises(Refused) as refused:
         members.join(ADA, None, BOB, BODY, PrincipalId(uuid4()))
     assert code(refused) == "name_taken"
+
+
+# the second admin
+
+FAR_REACHING = [(Prefix(""), Permission.APPROVE), (Exact("a.md"), Permission.READ), (Category("hr"), Permission.READ)]
+
+
+@pytest.mark.parametrize(("scope", "permission"), FAR_REACHING)
+def test_joining_a_group_that_holds_a_far_reaching_grant_takes_a_second_admin(
+    scope: Scope, permission: Permission
+) -> None:
+    line = GrantLine(SALES.id, scope, permission)
+    with pytest.raises(Refused) as refused:
+        groups.set_members(ADA, None, a_group(BOB.id, grants=(line,)), [BOB, ADA], CROWD)
+    assert (code(refused), refused.value.where) == ("second_admin_needed", "members")
+    assert groups.set_members(ADA, None, a_group(BOB.id, grants=(line,)), [BOB, ADA], ALONE) != []
+    assert groups.set_members(ALICE, None, a_group(BOB.id, grants=(line,)), [BOB, ADA], CROWD) != []
+    assert groups.set_members(ADA, None, a_group(ADA.id, grants=(line,)), [BOB, ADA], CROWD) != []
+
+
+def test_a_group_that_reads_ordinary_pages_may_be_joined_alone() -> None:
+    line = GrantLine(SALES.id, Prefix("sales/"), Permission.SUGGEST)
+    assert groups.set_members(ADA, None, a_group(grants=(line,)), [ADA], CROWD) != []
+
+
+def test_raising_ones_own_tier_takes_a_second_admin_and_lowering_it_does_not() -> None:
+    with pytest.raises(Refused) as refused:
+        members.change_role(ADA, ADA, Role.ADMIN, Tier.ADMIN, CROWD)
+    assert code(refused) == "second_admin_needed"
+    assert members.change_role(ADA, ADA, Role.ADMIN, Tier.ADMIN, ALONE) != []
+    assert members.change_role(ADA, ADA, Role.MEMBER, Tier.EMPLOYEE, CROWD) != []
+    assert members.change_role(ALICE, ADA, Role.ADMIN, Tier.ADMIN, CROWD) != []
+
+
+def test_a_higher_role_of_ones_own_widens_as_a_higher_tier_does() -> None:
+    assert widening.widens(ADA, replace(ADA, role=Role.OWNER))
+    assert widening.widens(ADA, replace(ADA, tier=Tier.ADMIN))
+    assert not widening.widens(ADA, replace(ADA, role=Role.MEMBER, tier=Tier.EMPLOYEE))
+
+
+_ASKS = st.tuples(
+    st.sampled_from(["grant", "revoke", "set", "role"]),
+    st.sampled_from(["ada", "bob", "sales", "legal"]),
+    st.sampled_from([*FAR_REACHING, (Prefix("a/"), Permission.READ)]),
+    st.frozensets(st.sampled_from([ADA, BOB])),
+    st.sampled_from(Tier),
+)
+
+
+@given(asks=st.lists(_ASKS, max_size=12))
+def test_whatever_an_admin_does_alone_he_ends_with_no_far_reaching_right_that_he_did_not_have(
+    asks: list[tuple[str, str, tuple[Scope, Permission], frozenset[Member], Tier]],
+) -> None:
+    ada, ids = ADA, {"ada": ADA.id, "bob": BOB.id, "sales": SALES.id, "legal": PrincipalId(uuid4())}
+    inside: dict[str, frozenset[PrincipalId]] = {"sales": frozenset({BOB.id}), "legal": frozenset({ADA.id})}
+    held: dict[str, frozenset[GrantLine]] = dict.fromkeys(ids, frozenset())
+    held["sales"] = frozenset({GrantLine(SALES.id, *FAR_REACHING[0])})
+    for what, whom, (scope, permission), wanted, tier in asks:
+        lines = held[whom]
+        subject = Subject(
+            ids[whom],
+            whom,
+            {"ada": ada, "bob": BOB}.get(whom),
+            tuple(Grant(GRANT, line) for line in lines),
+            includes_asker=ADA.id in inside.get(whom, ()),
+        )
+        line = GrantLine(ids[whom], scope, permission)
+        with suppress(Refused):
+            if what == "grant":
+                grants.grant(ada, subject, (scope, permission), CROWD, GRANT, BODY)
+                held[whom] = lines | {line}
+            elif what == "revoke":
+                grants.revoke(ada, subject, scope, permission)
+                held[whom] = lines - {line}
+            elif what == "role":
+                members.change_role(ada, ada, Role.ADMIN, tier, CROWD)
+                ada = replace(ada, tier=tier)
+            elif whom in inside:
+                group = groups.Group(ids[whom], BODY, inside[whom], tuple(lines))
+                groups.set_members(ada, None, group, list(wanted), CROWD)
+                inside[whom] = frozenset(member.id for member in wanted)
+        counting = held["ada"].union(*(held[name] for name, there in inside.items() if ADA.id in there))
+        assert not any(widening.far_reaching(line) for line in counting)
+        assert ada.tier in {Tier.EMPLOYEE, ADA.tier}
 
 
 # grants
@@ -189,7 +290,7 @@ def test_nobody_who_is_not_there_is_granted_anything(subject: Subject | None) ->
 
 @pytest.mark.parametrize(
     ("scope", "permission"),
-    [(Prefix(""), Permission.APPROVE), (Exact("a.md"), Permission.READ), (Category("hr"), Permission.READ)],
+    FAR_REACHING,
 )
 @pytest.mark.parametrize("subject", [a_subject(ADA), a_subject(BOB, includes_asker=True)])
 def test_a_far_reaching_grant_to_oneself_takes_a_second_admin(
@@ -241,7 +342,7 @@ def test_a_member_issues_a_token_that_always_reads_and_carries_its_end() -> None
         (BOB, wanted(tier=Tier.MANAGER), 90, "tier_too_low"),
         (BOB, wanted(TokenKind.SIGNIN), 90, "kind_refused"),
         (BOB, wanted(), 0, "days_out_of_range"),
-        (BOB, wanted(), 366, "days_out_of_range"),
+        (BOB, wanted(), LONGEST_TOKEN_DAYS + 1, "days_out_of_range"),
     ],
 )
 def test_a_token_is_never_more_than_its_person(

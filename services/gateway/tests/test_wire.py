@@ -243,8 +243,38 @@ async def test_no_accept_header_is_refused(house: House) -> None:
             assert answer.status_code == 200
 
 
-async def test_oversized_and_malformed_bodies_are_refused_and_the_service_lives_on(house: House) -> None:
+TYPES = [
+    ("application/json", 200),
+    ("application/json; charset=utf-8", 200),
+    ('Application/JSON;Charset="UTF-8"', 200),
+    ("application/json; charset=latin-1", 415),
+    ("application/json5", 415),
+    ("application/xml", 415),
+    ("text/plain", 415),
+    ("text/plain; application/json", 415),
+    ("", 415),
+    (None, 415),
+]
+
+
+async def test_a_body_is_read_only_where_its_type_is_json(house: House) -> None:
+    ping = msgspec.json.encode(rpc("ping"))
     async with house.client((await house.token()).secret) as http:
+        for kind, status in TYPES:
+            headers = {} if kind is None else {"content-type": kind}
+            answer = await http.post("/api/mcp", content=ping, headers=headers)
+            assert answer.status_code == status, kind
+            if status == 415:
+                assert answer.json()["error"]["message"] == words.NOT_JSON
+                assert answer.json()["error"]["data"]["requestId"] == answer.headers["x-request-id"]
+        twice = [("content-type", "application/json"), ("content-type", "text/plain")]
+        assert (await http.post("/api/mcp", content=ping, headers=twice)).status_code == 415
+    async with house.client() as http:
+        assert (await http.post("/api/mcp", content=ping, headers={"content-type": "text/plain"})).status_code == 401
+
+
+async def test_oversized_and_malformed_bodies_are_refused_and_the_service_lives_on(house: House) -> None:
+    async with house.client((await house.token()).secret, **{"content-type": "application/json"}) as http:
         large = await http.post("/api/mcp", content=b'{"a":"' + b"x" * (1024 * 1024) + b'"}')
         broken = await http.post("/api/mcp", content=b"{" * 100_000)
         fine = await http.post("/api/mcp", json=rpc("ping"))

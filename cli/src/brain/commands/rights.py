@@ -9,7 +9,7 @@ from brain import api, output
 from brain.output import F
 from contracts import gateway_api
 from contracts.enums import Permission, Scope, Tier, TokenKind
-from contracts.gateway_messages import GrantMade, Issued, Reasoning
+from contracts.gateway_messages import LONGEST_TOKEN_DAYS, GrantMade, Issued, Reasoning
 from contracts.ids import CommandId, TokenId
 from contracts.replies import Accepted
 
@@ -78,7 +78,7 @@ def why(*, who: str, path: str, person: str | None, as_json: bool) -> None:
     """Say whether PERSON may see PATH, and by which grant."""
     with api.connect(person) as gateway:
         reasoning = gateway.get(gateway_api.WHY, Reasoning, {"person": who, "path": path})
-    seen = "may see" if reasoning.visible else "may not see"
+    seen = {True: "may see", False: "may not see", None: "may or may not see"}[reasoning.visible]
     output.show(reasoning, [f"{who} {seen} {path}", *reasoning.reasons], as_json=as_json)
 
 
@@ -102,7 +102,7 @@ def list_tokens(*, person: str | None, as_json: bool) -> None:
 @click.option("--kind", type=click.Choice([kind.value for kind in TokenKind]), default="person", show_default=True)
 @click.option("--tier", type=click.Choice([tier.value for tier in Tier]), default="employee", show_default=True)
 @click.option("--scope", "scopes", multiple=True, type=click.Choice([scope.value for scope in Scope]))
-@click.option("--days", type=click.IntRange(1, 3650), default=90, show_default=True)
+@click.option("--days", type=click.IntRange(1, LONGEST_TOKEN_DAYS), default=90, show_default=True)
 @api.as_option
 @output.json_option
 def issue_token(*, kind: str, tier: str, scopes: tuple[str, ...], days: int, person: str | None, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from access.scopes import Category, Exact, Prefix, Scope, parse_scope, written
 from contracts.enums import Access, Permission, Reach, Tier
 from contracts.enums import Scope as TokenScope
+from contracts.errors import Refused
 from contracts.ids import PrincipalId
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "parse_scope",
     "permission",
     "rank",
+    "reaching",
     "written",
 ]
 
@@ -126,4 +128,33 @@ def explain(grants: Iterable[GrantLine], caller: Caller, page: PageClass) -> lis
         reasons.append(f"access level {page.access.value} is above tier {caller.tier.value}")
     if caller.domains is not None and page.domain not in caller.domains:
         reasons.append("its domain is outside the token's domains")
+    return reasons
+
+
+def reaching(grants: Iterable[GrantLine], caller: Caller, path: str) -> list[str]:
+    """Which of the caller's grants would reach a page at `path`, one a line, said without knowing of any page there.
+
+    Nothing reaches what is no path of a page.
+    """
+    try:
+        spot = parse_scope(path)
+    except Refused:
+        return []
+    if not isinstance(spot, Exact):
+        return []
+    reasons = []
+    for line in grants:
+        if line.subject not in caller.subjects:
+            continue
+        whose = "own" if line.subject == caller.principal else "group's"
+        told = f"{whose} grant of {line.permission.value}"
+        match line.scope:
+            case Exact(named) if named == spot.path:
+                reasons.append(f"{told} on {named} would reach a page here")
+            case Prefix(prefix) if spot.path.startswith(prefix):
+                reasons.append(f"{told} on {written(line.scope)} would reach an ordinary page here")
+            case Category():
+                reasons.append(f"{told} on {written(line.scope)} would reach a page of that category here")
+            case _:
+                pass
     return reasons

@@ -20,6 +20,9 @@ SIGN_IN = "cmd.gateway.sign_in"
 SESSION = "ask.gateway.session"
 WHY = "ask.gateway.why"
 
+LONGEST_TOKEN_DAYS = 365
+"""Days that a token with an end lasts at most."""
+
 
 def session_cookie(brain: BrainId) -> str:
     """The name of a brain's session cookie: ports of one host share cookies, so that two brains need two names."""
@@ -169,11 +172,14 @@ class AskWhy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reasoning(msgspec.Struct, frozen=True, kw_only=True):
-    """`permission` is the strongest that the grants give on this path before tier and sensitivity of the page."""
+    """`permission` is the strongest that the grants give on this page, None where it is not visible.
+
+    `visible` None: the asker sees no page at this path, so nothing is told of another's sight of it.
+    """
 
     person: str
     path: str
-    visible: bool
+    visible: bool | None
     permission: Permission | None
     reasons: tuple[str, ...]
     position: int

@@ -7,6 +7,7 @@ from gateway.credentials import Credentials
 from gateway.membership import Membership
 from gateway.reasoning import Reasons
 from gateway.sessions import Sessions
+from gateway.texts import checked
 from gateway.tokens import Tokens
 
 
@@ -26,15 +27,15 @@ def listen(
             raise Refused("not_signed_in", "This browser is not signed in.", "cookie", "Open a new sign-in link.")
         return found
 
-    server.route(messages.OPEN_BRAIN, messages.OpenBrain, membership.open_brain)
-    server.route(messages.ADD_MEMBER, messages.AddMember, membership.add_member)
-    server.route(messages.REMOVE_MEMBER, messages.RemoveMember, membership.remove_member)
-    server.route(messages.CHANGE_ROLE, messages.ChangeRole, membership.change_role)
-    server.route(messages.SET_GROUP, messages.SetGroup, membership.set_group)
-    server.route(messages.GRANT, messages.GrantTo, membership.grant)
-    server.route(messages.REVOKE_GRANT, messages.RevokeFrom, membership.revoke)
-    server.route(messages.ISSUE_TOKEN, messages.IssueToken, tokens.issue)
-    server.route(messages.REVOKE_TOKEN, messages.RevokeToken, tokens.revoke)
-    server.route(messages.SIGN_IN, messages.SignIn, tokens.sign_in)
-    server.route(messages.SESSION, messages.AskSession, session)
-    server.route(messages.WHY, messages.AskWhy, reasons.why)
+    server.route(messages.OPEN_BRAIN, messages.OpenBrain, checked(membership.open_brain))
+    server.route(messages.ADD_MEMBER, messages.AddMember, checked(membership.add_member))
+    server.route(messages.REMOVE_MEMBER, messages.RemoveMember, checked(membership.remove_member))
+    server.route(messages.CHANGE_ROLE, messages.ChangeRole, checked(membership.change_role))
+    server.route(messages.SET_GROUP, messages.SetGroup, checked(membership.set_group))
+    server.route(messages.GRANT, messages.GrantTo, checked(membership.grant))
+    server.route(messages.REVOKE_GRANT, messages.RevokeFrom, checked(membership.revoke))
+    server.route(messages.ISSUE_TOKEN, messages.IssueToken, checked(tokens.issue))
+    server.route(messages.REVOKE_TOKEN, messages.RevokeToken, checked(tokens.revoke))
+    server.route(messages.SIGN_IN, messages.SignIn, checked(tokens.sign_in))
+    server.route(messages.SESSION, messages.AskSession, checked(session))
+    server.route(messages.WHY, messages.AskWhy, checked(reasons.why))

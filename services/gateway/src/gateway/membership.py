@@ -102,8 +102,9 @@ class Membership:
         async def decision(db: Pooled) -> Change:
             by, namesake = await lookup.member(db, asked.by), await lookup.member_by_name(db, asked.name)
             wanted = [await lookup.member_by_name(db, name) for name in asked.members]
-            before = await lookup.members_of(db, group)
-            said = groups.set_members(by, namesake, before, wanted, (group, profile))
+            before, held = await lookup.members_of(db, group), await lookup.grants_for(db, [group])
+            there = groups.Group(group, profile, before, tuple(held))
+            said = groups.set_members(by, namesake, there, wanted, await self._standing(db))
             narrowing = any(gates.narrows(fact, members=before) for _, fact in said)
             return Change(self._histories(said), group, narrowing)
 

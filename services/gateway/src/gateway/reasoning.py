@@ -8,12 +8,14 @@ from access.scopes import Category, written
 from chassis import rpc
 from chassis.postgres import Pool, transaction
 from contracts import retrieval_messages
-from contracts.enums import Access, Gate, Permission, Reach
-from contracts.errors import Refused
+from contracts.enums import Gate, Permission
+from contracts.errors import MISSING, Refused
 from contracts.gateway_messages import AskWhy, Reasoning
 from contracts.ids import BrainId, PrincipalId
 from contracts.retrieval_messages import Asker, PageView, ReadPage
 from gateway.domain.standing import administrator, no_such_member
+
+_NOT_THERE = "there is no page here that you can see"
 
 
 class Reasons:
@@ -25,7 +27,10 @@ class Reasons:
         self._brain = brain
 
     async def why(self, asked: AskWhy) -> Reasoning:
-        """May this person see this path, and by which grants? An admin learns nothing of pages he cannot see."""
+        """May this person see this path, and by which grants?
+
+        Where the asker himself sees no page, hidden and missing are one: the answer follows from the grants alone.
+        """
         async with transaction(self._pool, self._brain, readonly=True) as db:
             by = await lookup.member(db, asked.by)
             person = await lookup.member_by_name(db, asked.person)
@@ -38,28 +43,28 @@ class Reasons:
             position = (await lookup.gate_positions(db))[Gate.ACCESS]
         if caller is None:
             return _answer(asked, False, None, ["not an active member"], position)
-        view = await self._seen_by(asked.by, asked.path)
-        page = PageClass(asked.path, Access.PUBLIC, Reach.ORDINARY)
-        if view is not None:
-            page = PageClass(view.path, view.access, view.sensitivity)
-        held = rule.permission(grants, caller, page)
+        view = await self._seen_by(asked.by, asked.path, position)
+        if view is None:
+            reasons = [_NOT_THERE, *rule.reaching(grants, caller, asked.path)]
+            return _answer(asked, False if person.id == asked.by else None, None, reasons, position)
+        page = PageClass(view.path, view.access, view.sensitivity)
         reasons = rule.explain(grants, caller, page) + _by_category(grants, caller)
-        if view is not None:
-            visible = await self._seen_by(person.id, view.path) is not None
-            return _answer(asked, visible, held, reasons, position)
-        reasons.append("decided on the path alone: you see no page there, so its class and category are unknown")
-        return _answer(asked, held is not None, held, reasons, position)
+        visible = person.id == asked.by or await self._seen_by(person.id, view.path, position) is not None
+        return _answer(asked, visible, rule.permission(grants, caller, page) if visible else None, reasons, position)
 
-    async def _seen_by(self, principal: PrincipalId, path: str) -> PageView | None:
-        asked = ReadPage(asker=Asker(principal=principal), path=path)
+    async def _seen_by(self, principal: PrincipalId, path: str, position: int) -> PageView | None:
+        """The page as a principal sees it by the grants of `position`, None where it does not exist for him."""
+        asked = ReadPage(asker=Asker(principal=principal), path=path, rights=position)
         try:
             return await rpc.ask(self._nc, retrieval_messages.READ_PAGE, asked, PageView)
-        except Refused:
-            return None
+        except Refused as refused:
+            if refused.code in MISSING:
+                return None
+            raise
 
 
 def _answer(
-    asked: AskWhy, visible: bool, permission: Permission | None, reasons: list[str], position: int
+    asked: AskWhy, visible: bool | None, permission: Permission | None, reasons: list[str], position: int
 ) -> Reasoning:
     return Reasoning(
         person=asked.person,

@@ -36,7 +36,10 @@ class Sessions:
         return code, expires
 
     async def begin(self, code: str) -> str | None:
-        """Use a link up: the value of a new session's cookie, None where the code is unknown, old or used."""
+        """Use a link up: the value of a new session's cookie.
+
+        None for a code that is unknown, old or used, or whose person has left.
+        """
         cookie, now = one_time.new_code(), self._clock()
         expires = now + timedelta(days=SESSION_DAYS)
         async with transaction(self._pool, self._brain) as db:

@@ -7,8 +7,13 @@ insert into one_time_links (brain, digest, principal, expires_at) values ($1, $2
 delete from one_time_links where brain = $1 and expires_at < $2
 
 -- name: use_link
+-- A link of somebody who has left since begins nothing.
 update one_time_links set used_at = $3
 where brain = $1 and digest = $2 and used_at is null and expires_at > $3
+  and exists (
+      select from members m
+      where m.brain = one_time_links.brain and m.id = one_time_links.principal and m.active and m.kind = 'person'
+  )
 returning principal
 
 -- name: add_session

@@ -2,13 +2,14 @@
 
 from access.records import Grant, Member
 from access.rule import GrantLine
-from access.scopes import Prefix, Scope
+from access.scopes import Scope
 from contracts.access_facts import Granted, Revoked
 from contracts.content import ContentRef
 from contracts.enums import Permission
 from contracts.errors import Refused
 from contracts.ids import GrantId
 from gateway.domain.standing import Said, Standing, Subject, administrator, no_such_member
+from gateway.domain.widening import not_alone
 
 
 def grant(
@@ -21,8 +22,7 @@ def grant(
 ) -> list[Said]:
     """Give a permission. One that is held already is not given twice.
 
-    Whoever grants to himself, directly or by a group he is in, needs a second admin (where the brain has one) for
-    approve, and for an exact path or a category, the scopes that reach restricted pages.
+    Whoever grants to himself, directly or by a group he is in, may need a second admin (`widening`).
     """
     asker = administrator(by)
     if subject is None or (subject.member is not None and not subject.member.active):
@@ -30,15 +30,8 @@ def grant(
     scope, permission = wanted
     if find(subject, scope, permission) is not None:
         return []
-    reaches_restricted = not isinstance(scope, Prefix)
-    to_himself = subject.id == asker.id or subject.includes_asker
-    if to_himself and standing.administrators > 1 and (permission is Permission.APPROVE or reaches_restricted):
-        raise Refused(
-            "second_admin_needed",
-            "Granting yourself approve, or a scope that reaches restricted pages, takes another admin.",
-            "subject",
-            "Ask another admin or owner to make this grant.",
-        )
+    if subject.id == asker.id or subject.includes_asker:
+        not_alone(asker, standing, "subject", gained=[GrantLine(subject.id, scope, permission)])
     return [(subject.id, Granted(grant=grant_id, subject=subject.id, scope=body, permission=permission))]
 
 

@@ -1,19 +1,33 @@
 """Joining, leaving and roles. A member's id follows from the name, so that two requests for one name meet."""
 
 import re
+from dataclasses import replace
 
 from access.records import Member
 from contracts.access_facts import MemberJoined, MemberLeft, RoleChanged
 from contracts.content import ContentRef
-from contracts.enums import PrincipalKind, Role, Tier
+from contracts.enums import Origin, PrincipalKind, Role, Tier
 from contracts.errors import Refused
-from contracts.ids import BrainId, PrincipalId, derived
+from contracts.ids import SERVICES, BrainId, PrincipalId, derived
 from gateway.domain.standing import Said, Standing, administrator, no_such_member, not_above
+from gateway.domain.widening import not_alone
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 NAME_LENGTH = 64
-RESERVED = frozenset({"everyone"})
-"""Names that a member cannot take: a group has them."""
+RESERVED = frozenset(
+    {
+        "archive",
+        "brain",
+        "company-brain",
+        "everyone",
+        "importer",
+        "operator",
+        "system",
+        *SERVICES,
+        *(origin.value for origin in Origin),
+    }
+)
+"""Names that nobody takes, as facts, inbox and documents name with them everyone, the services, and what they do."""
 
 
 def member_id(brain: BrainId, name: str) -> PrincipalId:
@@ -22,7 +36,7 @@ def member_id(brain: BrainId, name: str) -> PrincipalId:
 
 
 def check_name(name: str) -> None:
-    """Raise `Refused` (name_malformed, name_taken) unless a member may be called that."""
+    """Raise `Refused` (name_malformed, name_taken) unless a member or group may be called that."""
     if len(name) > NAME_LENGTH or not _NAME.fullmatch(name):
         raise Refused(
             "name_malformed",
@@ -31,7 +45,7 @@ def check_name(name: str) -> None:
             "Choose another name.",
         )
     if name in RESERVED:
-        raise Refused("name_taken", "A group has this name.", "name", "Choose another name.")
+        raise Refused("name_taken", "The brain itself uses this name.", "name", "Choose another name.")
 
 
 def join(
@@ -70,7 +84,7 @@ def leave(by: Member | None, member: Member | None, standing: Standing) -> list[
 
 
 def change_role(by: Member | None, member: Member | None, role: Role, tier: Tier, standing: Standing) -> list[Said]:
-    """Set role and tier. Raises `Refused` where it would leave the brain without an owner."""
+    """Set role and tier. Raises `Refused` where no owner would be left, or the asker lifts himself (`widening`)."""
     if member is None or not member.active:
         raise no_such_member("name")
     asker = administrator(by)
@@ -78,6 +92,8 @@ def change_role(by: Member | None, member: Member | None, role: Role, tier: Tier
     not_above(asker, role)
     if (member.role, member.tier) == (role, tier):
         return []
+    if asker.id == member.id:
+        not_alone(asker, standing, "name", after=replace(asker, role=role, tier=tier))
     if role is not Role.OWNER:
         _keep_an_owner(member, standing)
     return [(member.id, RoleChanged(member=member.id, role=role, tier=tier))]

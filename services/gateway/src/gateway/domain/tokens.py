@@ -7,10 +7,10 @@ from access.rule import lower_tier
 from contracts.access_facts import TokenIssued, TokenRevoked
 from contracts.enums import PrincipalKind, Role, Scope, Tier, TokenKind
 from contracts.errors import Refused
+from contracts.gateway_messages import LONGEST_TOKEN_DAYS
 from contracts.ids import TokenId
 from gateway.domain.standing import RANKS, Said, administrator
 
-LONGEST_DAYS = 365
 SIGN_IN_DAYS = 90
 """Days that a person's sign-in on a machine lasts (a rule of the domain)."""
 
@@ -42,8 +42,9 @@ def issue(
             "tier",
             f"Ask for {bearer.tier.value} or lower.",
         )
-    if days is not None and not 1 <= days <= LONGEST_DAYS:
-        raise Refused("days_out_of_range", "A token lasts 1 to 365 days.", "days", "Choose a number in that range.")
+    if days is not None and not 1 <= days <= LONGEST_TOKEN_DAYS:
+        told = f"A token lasts 1 to {LONGEST_TOKEN_DAYS} days."
+        raise Refused("days_out_of_range", told, "days", "Choose a number in that range.")
     expires = None if days is None else now + timedelta(days=days)
     return [_issued(bearer, kind, tier, scopes | {Scope.READ}, fresh, expires)]
 

@@ -1,4 +1,4 @@
-"""`/api/mcp`: the bearer first, then the method, then the exchange; one shape of error for all of them."""
+"""`/api/mcp`: the bearer first, then the method and the type, then the exchange; one shape of error for all of them."""
 
 from litestar import asgi
 from litestar.handlers import ASGIRouteHandler
@@ -58,6 +58,8 @@ def endpoint(credentials: Credentials, catalogue: Catalogue) -> ASGIRouteHandler
         if scope.get("method") != "POST":
             body = failure(None, RpcError(405, "Send JSON-RPC messages with POST."), request_id)
             return Answer(405, body, {"allow": "POST"})
+        if not _is_json(headers):
+            return Answer(415, failure(None, RpcError(415, words.NOT_JSON), request_id), {"accept": "application/json"})
         rpc.enter(rpc.Call(request_id, str(viewer.member.id)))
         return await exchange(await _body(receive), headers, viewer, catalogue, request_id)
 
@@ -66,6 +68,16 @@ def endpoint(credentials: Credentials, catalogue: Catalogue) -> ASGIRouteHandler
         return found if found is not None and found.token.kind is not TokenKind.SIGNIN else None
 
     return serve
+
+
+def _is_json(headers: Headers) -> bool:
+    """Whether the one `Content-Type` is JSON in UTF-8; it may leave the charset out."""
+    values = headers.all("content-type")
+    if len(values) != 1:
+        return False
+    kind, *parameters = (part.strip().lower() for part in values[0].split(";"))
+    named = [tuple(parameter.replace('"', "").split("=")) for parameter in parameters]
+    return kind == "application/json" and all(each == ("charset", "utf-8") for each in named if each[0] == "charset")
 
 
 async def bearer(credentials: Credentials, headers: Headers) -> Viewer | None:

@@ -12,6 +12,7 @@ from chassis import log, rpc
 from chassis.postgres import GONE
 from contracts.enums import TokenKind
 from contracts.errors import Refused, Unavailable
+from gateway import texts
 from gateway.credentials import Credentials, Viewer
 from gateway.http.mcp_endpoint import bearer
 from gateway.http.problems import problem
@@ -60,7 +61,9 @@ class Routes:
         try:
             viewer = await self._signed_in(request)
             rpc.enter(rpc.Call(request_id, str(viewer.member.id)))
-            reply = await serve(viewer, read())
+            asked = read()
+            texts.check(asked)
+            reply = await serve(viewer, asked)
         except (Refused, Unavailable) as error:
             return refusal(error, request_id)
         except GONE as error:

@@ -7,6 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from contracts.enums import Scope, TokenKind
+from gateway import texts
 from gateway.credentials import Viewer
 from gateway.mcp.protocol import JSON
 from gateway.mcp.schema import input_schema
@@ -27,13 +28,17 @@ Run = Callable[[Viewer, dict[str, JSON]], Awaitable[ToolResult]]
 
 
 def taking(shape: type[I], run: Callable[[Viewer, I], Awaitable[ToolResult]]) -> Run:
-    """Run a tool on arguments that fit its shape; anything else is the model's mistake, and it is told where."""
+    """Run a tool on arguments that fit its shape; anything else is the model's mistake, and it is told where.
+
+    Running raises `Refused` for a text that cannot be kept, and what `run` raises.
+    """
 
     async def convert(viewer: Viewer, arguments: dict[str, JSON]) -> ToolResult:
         try:
             asked = msgspec.convert(arguments, shape)
         except msgspec.ValidationError as error:
             return ToolResult(f"Invalid arguments: {error}", failed=True)
+        texts.check(asked)
         return await run(viewer, asked)
 
     return convert

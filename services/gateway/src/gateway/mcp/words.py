@@ -7,6 +7,7 @@ UNAUTHORIZED = "Unauthorized: the request is missing a valid Company Brain token
 FORBIDDEN_PROPOSE = (
     "Forbidden: this token is missing the required brain:propose scope. The proposal was NOT registered."
 )
+NOT_JSON = "Send the message with Content-Type: application/json, in UTF-8."
 UNKNOWN_NODE = "No node with id [{id}] was found."
 
 INSTRUCTIONS = """\
