@@ -1,0 +1,1 @@
+"""The authorization server: applications, consent, and the tokens that follow from it."""
