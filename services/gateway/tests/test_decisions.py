@@ -183,7 +183,11 @@ def test_nobody_sets_everyone_and_no_member_takes_a_groups_name() -> None:
 
 # the second admin
 
-FAR_REACHING = [(Prefix(""), Permission.APPROVE), (Exact("a.md"), Permission.READ), (Category("hr"), Permission.READ)]
+FAR_REACHING: list[tuple[Scope, Permission]] = [
+    (Prefix(""), Permission.APPROVE),
+    (Exact("a.md"), Permission.READ),
+    (Category("hr"), Permission.READ),
+]
 
 
 @pytest.mark.parametrize(("scope", "permission"), FAR_REACHING)
