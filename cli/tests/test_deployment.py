@@ -61,6 +61,43 @@ def test_a_program_gets_its_own_password_of_the_database_and_no_other(papers: Pa
         assert mine == {f"postgres://{role}:{roles[role]}" for role in seen}
 
 
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("--public-url", "not a url"),
+        ("--public-url", "brain.example.com"),
+        ("--web-url", "x"),
+        ("--web-url", "https://"),
+        ("--web-url", "https://a b"),
+        ("--web-url", "https://user:word@web.example.com"),
+        ("--web-url", "https://web.example.com/?a=b"),
+        ("--web-url", "https://web.example.com\nBRAIN_ID=x"),
+        ("--web-url", "javascript:alert(1)"),
+        ("--web-url", "http://web:99999"),
+        ("--postgres", "db"),
+        ("--postgres", "db:0"),
+        ("--nats", "bus:port"),
+        ("--nats", 'bus:4222"'),
+    ],
+)
+def test_an_address_that_is_none_is_refused_before_anything_is_written(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], option: str, text: str
+) -> None:
+    folder = tmp_path / "papers"
+    addresses = {"--public-url": "https://brain.example.com", "--web-url": "http://[::1]:8461", option: text}
+    words = [word for pair in addresses.items() for word in pair]
+    assert run(["secrets", str(folder), *words, "--json"]) == 1
+    told = msgspec.json.decode(capfd.readouterr().out)["error"]
+    assert (told["code"], told["where"]) == ("bad_address", option)
+    assert not folder.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(Refused, match="folder_unusable"):
+        secrets.write(tmp_path / "file" / "papers", PLACE, uuid4())
+
+
 def test_papers_are_never_written_over(papers: Path) -> None:
     before = _word(papers / "gateway" / "NATS_URL")
     with pytest.raises(Refused, match="folder_not_empty"):
@@ -81,6 +118,28 @@ def test_prepare_names_every_setting_that_is_missing(
         monkeypatch.delenv(name, raising=False)
     assert run(["prepare", "--json"]) == 1
     assert "set NATS_URL, NATS_MONITOR, SUPERUSER_DSN, ROLE_PASSWORDS" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"superuser_dsn": Secret("db:5432")}, "SUPERUSER_DSN"),
+        ({"superuser_dsn": Secret("postgres://u:w@db:port/x")}, "SUPERUSER_DSN"),
+        ({"stream_replicas": 2}, "STREAM_REPLICAS"),
+    ],
+)
+async def test_prepare_refuses_a_setting_that_cannot_be_meant_by_its_name(
+    tmp_path: Path, change: dict[str, object], where: str
+) -> None:
+    settings = prepare.Settings(
+        nats_url=Secret("nats://bus:4222"),
+        nats_monitor="http://bus:8222",
+        superuser_dsn=Secret("postgres://postgres:w@db:5432/postgres"),
+        role_passwords=tmp_path / "none",
+    )
+    with pytest.raises(Refused) as refused:
+        await prepare.prepare(msgspec.structs.replace(settings, **change))
+    assert refused.value.where == where
 
 
 def test_a_password_that_is_missing_is_refused_by_name(tmp_path: Path) -> None:

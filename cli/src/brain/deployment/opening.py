@@ -4,6 +4,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
+from brain.deployment import addresses
 from chassis import nats, rpc
 from chassis.settings import Secret
 from contracts.gateway_messages import OPEN_BRAIN, SIGN_IN, Issued, MemberAdded, OpenBrain, SignIn
@@ -23,8 +24,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 async def open_brain(settings: Settings, owner: str) -> str:
     """Begin the brain with its first owner; asked again it only makes a new link. Returns the one-time sign-in link.
 
-    Raises `Refused` as gateway answers, and `Unavailable` without an answer.
+    Raises `Refused` for a `public_url` that is none and as gateway answers, and `Unavailable` without an answer.
     """
+    addresses.web(settings.public_url, "PUBLIC_URL")
     first = CommandId(derived(BrainId(settings.brain_id), "open", owner))
     client = await nats.connect(settings.nats_url, "console")
     try:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 import nats as nats_client
 
+from brain.deployment import addresses
 from brain.stack import setup
 from brain.stack.members import LOGIN_ROLES
 from brain.stack.programs import DATABASE
@@ -17,6 +18,7 @@ from contracts.errors import Refused
 from eventlog.provision import provision, require_sync
 
 _SECONDS = 10
+_REPLICAS = (1, 3)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,9 +69,13 @@ def passwords(path: Path) -> dict[str, Secret]:
 async def prepare(settings: Settings) -> dict[str, list[str]]:
     """Set up the database and the streams; the migrations applied, by schema.
 
-    Raises `Refused` for unusable passwords, `eventlog.provision.Mismatch` for a server of NATS that does not sync every
-    write or whose streams differ, and `chassis.migrations.BadMigration` for a migration that fails.
+    Raises `Refused` for unusable addresses, copies or passwords, `eventlog.provision.Mismatch` for a server of NATS
+    that does not sync every write or whose streams differ, and `chassis.migrations.BadMigration` for a migration that
+    fails.
     """
+    addresses.dsn(settings.superuser_dsn.reveal(), "SUPERUSER_DSN")
+    if settings.stream_replicas not in _REPLICAS:
+        raise Refused("bad_replicas", "A stream has 1 or 3 copies.", "STREAM_REPLICAS", "Set it to one of them.")
     server = Server(settings.superuser_dsn)
     words = passwords(settings.role_passwords)
     require_sync(await asyncio.to_thread(_varz, settings.nats_monitor))

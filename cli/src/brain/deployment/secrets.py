@@ -11,6 +11,7 @@ from uuid import UUID
 
 import msgspec
 
+from brain.deployment import addresses
 from brain.stack.home import write_private
 from brain.stack.members import LOGIN_ROLES, ROLE_OF, SECOND_ROLES, SERVICES
 from brain.stack.nats import USER
@@ -38,6 +39,13 @@ class Place:
     public_url: str
     web_url: str
 
+    def check(self) -> None:
+        """Raise `Refused` for the first that is no address."""
+        addresses.server(self.postgres, "--postgres")
+        addresses.server(self.nats, "--nats")
+        addresses.web(self.public_url, "--public-url")
+        addresses.web(self.web_url, "--web-url")
+
 
 def _password() -> str:
     return secrets.token_urlsafe(_PASSWORD_BYTES)
@@ -55,11 +63,18 @@ class Passwords:
 def write(folder: Path, place: Place, brain: UUID) -> list[str]:
     """Write the papers of the brain `brain` into a new `folder`; the names of the folders inside.
 
-    Every file is its owner's alone (0600). Raises `Refused` where the folder is not empty: nothing is overwritten.
+    Every file is its owner's alone (0600). Raises `Refused` for an address that is none, and where the folder is not
+    empty or cannot be made: nothing is written then, and nothing is ever overwritten.
     """
-    if folder.exists() and any(folder.iterdir()):
-        raise Refused("folder_not_empty", "There is something in this folder already.", str(folder), "Name a new one.")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    place.check()
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            what = "There is something in this folder already."
+            raise Refused("folder_not_empty", what, str(folder), "Name a new one.")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"The folder cannot be made: {error.strerror}."
+        raise Refused("folder_unusable", what, str(folder), "Name another one.") from None
     passwords = Passwords()
     nats_url = f"nats://{USER}:{passwords.nats}@{place.nats}"
     names = (*SERVICES, "nats", "postgres", "prepare")

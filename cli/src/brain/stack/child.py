@@ -30,10 +30,26 @@ class Program:
 class Child:
     """A running program."""
 
-    def __init__(self, program: Program, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, program: Program, process: asyncio.subprocess.Process, logged: int) -> None:
+        """Take a program that was started when its log held `logged` bytes."""
         self.program = program
         self.process = process
-        self.started = time.monotonic()
+        self._started = time.monotonic()
+        self._logged = logged
+
+    @property
+    def lived(self) -> float:
+        """Seconds since it was started."""
+        return time.monotonic() - self._started
+
+    def said(self) -> list[bytes]:
+        """The lines of its log that are of this run."""
+        try:
+            with self.program.log.open("rb") as log:
+                log.seek(self._logged)
+                return log.read().splitlines()
+        except OSError:
+            return []
 
     @property
     def pid(self) -> int:
@@ -67,6 +83,7 @@ async def start(program: Program) -> Child:
     env = {name: os.environ[name] for name in _INHERITED if name in os.environ} | dict(program.env)
     log = os.open(program.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
+        logged = os.lseek(log, 0, os.SEEK_END)
         process = await asyncio.create_subprocess_exec(
             *program.argv,
             stdin=asyncio.subprocess.DEVNULL,
@@ -77,7 +94,7 @@ async def start(program: Program) -> Child:
         )
     finally:
         os.close(log)
-    return Child(program, process)
+    return Child(program, process, logged)
 
 
 def tail(log: Path, lines: int = 15) -> str:

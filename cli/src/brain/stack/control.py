@@ -13,7 +13,7 @@ import nats as nats_client
 from nats.errors import Error as NatsError
 
 from brain.stack import child, programs, readiness
-from brain.stack.home import Home, Ports, first_port, prepare, runs
+from brain.stack.home import Home, Ports, check, first_port, prepare, runs
 from brain.stack.members import SERVICES
 from contracts.errors import Refused, Unavailable
 
@@ -41,13 +41,17 @@ class Status(msgspec.Struct, frozen=True):
 def start(home: Home, environ: Mapping[str, str]) -> bool:
     """Start a brain in the background and return when all of it is ready; False when it ran already.
 
-    Raises `Refused` with the reason when it does not come up, `Unavailable` when it takes longer than three minutes.
+    Raises `CannotStart` for unusable keys, `Refused` with the reason when it does not come up, and `Unavailable` when
+    it takes longer than three minutes.
     """
-    prepare(home)
     started = not runs(home)
     if started:
-        port = first_port(environ, home)
-        (home.run / "ready").unlink(missing_ok=True)
+        for left in ("ready", "port"):  # of a supervisor that was killed
+            (home.run / left).unlink(missing_ok=True)
+    port = first_port(environ, home)
+    prepare(home)
+    if started:
+        check(home)
         log = os.open(home.log("supervisor"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         env = dict(os.environ) | {"BRAIN_HOME": str(home.root), "BRAIN_PORT": str(port)}
         argv = [sys.executable, "-m", "brain.stack.supervisor"]

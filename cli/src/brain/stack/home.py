@@ -19,7 +19,7 @@ from brain.stack.members import LOGIN_ROLES, SERVICES, SIGNERS
 from chassis.settings import Secret
 from content.keyring import KeyRing
 from contracts.errors import Refused
-from eventlog.signing import create_key
+from eventlog.signing import Signer, Verifier, create_key
 
 FIRST_PORT = 8460
 _LOWEST_PORT, _HIGHEST_PORT = 1024, 65535 - 20
@@ -152,14 +152,14 @@ def locate(environ: Mapping[str, str]) -> Home:
 
 def first_port(environ: Mapping[str, str], home: Home) -> int:
     """The first port: the running brain's own, else BRAIN_PORT, else 8460. Raises `Refused` for an unusable one."""
-    try:
-        return int((home.run / "port").read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        text = environ.get("BRAIN_PORT", "") or str(FIRST_PORT)
+    text = environ.get("BRAIN_PORT", "") or str(FIRST_PORT)
     if not text.isascii() or not text.isdigit() or not _LOWEST_PORT <= int(text) <= _HIGHEST_PORT:
         what = f"A port is a number from {_LOWEST_PORT} to {_HIGHEST_PORT}."
         raise Refused("bad_port", what, "BRAIN_PORT", "Choose another.")
-    return int(text)
+    try:
+        return int((home.run / "port").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return int(text)
 
 
 def prepare(home: Home) -> Papers:
@@ -180,6 +180,14 @@ def prepare(home: Home) -> Papers:
         public = {signer: create_key(home.signing_key(signer)) for signer in SIGNERS}
         write_private(home.signers, msgspec.json.encode(public))
     return home.papers()
+
+
+def check(home: Home) -> None:
+    """Read every key that services will read. Raises `CannotStart` for the first that is unusable."""
+    KeyRing.load(home.keyring)
+    Verifier.load(home.signers)
+    for signer in SIGNERS:
+        Signer.load(home.signing_key(signer), signer)
 
 
 def write_private(path: Path, content: bytes) -> None:

@@ -10,18 +10,19 @@ import socket
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 
+import msgspec
 import nats as nats_client
 
-from brain.stack import child, nats, postgres, programs, readiness, setup
-from brain.stack.home import Home, Ports, first_port, held, locate, prepare
+from brain.stack import child, nats, postgres, programs, readiness, setup, watching
+from brain.stack.home import Home, Ports, check, first_port, held, locate, prepare
 from brain.stack.members import LOGIN_ROLES, SERVICES
-from chassis import log
-from contracts.errors import Refused
+from chassis import log, process
+from contracts.errors import CannotStart, Refused
 from eventlog.provision import provision
 
 _LOG = log.get(part="supervisor")
-_FIRST_WAIT, _LONGEST_WAIT, _SETTLED = 0.5, 30.0, 60.0
 _PORT_SECONDS = 20.0  # servers whose supervisor was killed need a moment to end
 
 
@@ -32,31 +33,50 @@ class Supervisor:
         self._home = home
         self._ports = ports
         self._environ = environ
-        self._servers: list[asyncio.Task[None]] = []
-        self._services: list[asyncio.Task[None]] = []
+        self._was_ready = False
 
     async def run(self, stop: asyncio.Event, ready: Callable[[], Awaitable[None]]) -> None:
         """Start everything, call `ready` once every service is, and stop everything when `stop` is set.
 
-        Raises `PostgresFailed`, `NatsFailed`, `BadMigration` or `eventlog.provision.Mismatch` when set-up fails;
-        whatever had been started is stopped then.
+        Raises `PostgresFailed`, `NatsFailed`, `BadMigration` or `eventlog.provision.Mismatch` when set-up fails, and
+        `CannotStart` for a service that says it cannot, before all were ready. Whatever had been started is stopped
+        then, and also when a watch ends by a fault of its own: no program runs on unwatched.
         """
+        await _free(self._ports)
         try:
-            await _free(self._ports)
-            cluster, bus = programs.cluster(self._home, self._ports), programs.bus(self._home, self._ports)
-            await asyncio.to_thread(postgres.initialise, cluster)
-            self._servers.append(self._keep(await nats.start(bus)))
-            self._servers.append(self._keep(await postgres.start(cluster)))
-            await self._set_up(cluster, bus)
+            async with asyncio.TaskGroup() as servers:
+                watches: list[asyncio.Task[None]] = []
+                await self._serve(servers, watches)
+                await self._run_services(stop, ready)
+                _cancel(watches)
+        except BaseExceptionGroup as group:
+            raise _first(group) from group
+
+    async def _serve(self, servers: asyncio.TaskGroup, watches: list[asyncio.Task[None]]) -> None:
+        cluster, bus = programs.cluster(self._home, self._ports), programs.bus(self._home, self._ports)
+        await asyncio.to_thread(postgres.initialise, cluster)
+        watches.append(await self._keep(servers, await nats.start(bus), _again))
+        watches.append(await self._keep(servers, await postgres.start(cluster), _again))
+        await self._set_up(cluster, bus)
+
+    async def _run_services(self, stop: asyncio.Event, ready: Callable[[], Awaitable[None]]) -> None:
+        async with asyncio.TaskGroup() as services:
+            tasks = [services.create_task(self._report(ready))]
             for name in SERVICES:
                 program = programs.service(name, self._home, self._ports, self._environ)
-                self._services.append(self._keep(await child.start(program)))
-            waiting = asyncio.create_task(self._report(ready))
+                tasks.append(await self._keep(services, await child.start(program), self._judge))
             await stop.wait()
-            waiting.cancel()
-        finally:
-            await _cancel(self._services)
-            await _cancel(self._servers)
+            _cancel(tasks)
+
+    async def _keep(self, group: asyncio.TaskGroup, started: child.Child, judge: watching.Judge) -> asyncio.Task[None]:
+        watch = group.create_task(watching.keep(self._home, started, judge), name=started.program.name)
+        await asyncio.sleep(0)  # a watch that is cancelled before it began would leave its program behind
+        return watch
+
+    def _judge(self, ended: child.Child, code: int) -> None:
+        """A service that cannot start will not start later either; once all were ready, a person may mend it."""
+        if code == process.CANNOT_START and not self._was_ready:
+            raise why(ended)
 
     async def _set_up(self, cluster: postgres.Cluster, bus: nats.Bus) -> None:
         passwords = {role: self._home.role_password(role) for role in LOGIN_ROLES}
@@ -71,40 +91,48 @@ class Supervisor:
             await client.close()
         _LOG.info("streams_ready")
 
-    def _keep(self, started: child.Child) -> asyncio.Task[None]:
-        return asyncio.create_task(self._watch(started), name=started.program.name)
-
-    async def _watch(self, running: child.Child) -> None:
-        """Start a program again when it ends by itself, after a wait that grows while it keeps ending soon."""
-        program, wait = running.program, _FIRST_WAIT
-        try:
-            while True:
-                self._home.note_pid(program.name, running.pid)
-                code = await running.process.wait()
-                self._home.note_pid(program.name, None)
-                lived = time.monotonic() - running.started
-                wait = _FIRST_WAIT if lived > _SETTLED else min(wait * 2, _LONGEST_WAIT)
-                _LOG.warning("process_ended", program=program.name, code=code, again_in=wait)
-                await asyncio.sleep(wait)
-                running = await child.start(program)
-        except asyncio.CancelledError:
-            await running.end()
-            self._home.note_pid(program.name, None)
-
     async def _report(self, ready: Callable[[], Awaitable[None]]) -> None:
         while True:
             states = await readiness.services(self._ports)
             if all(state.ready for state in states.values()):
                 break
             await asyncio.sleep(0.1)
+        self._was_ready = True
         _LOG.info("brain_ready")
         await ready()
 
 
-async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
+def why(ended: child.Child) -> CannotStart:
+    """The reason that a process which cannot start gave in its log."""
+    name = ended.program.name
+    for line in reversed(ended.said()):
+        with suppress(msgspec.MsgspecError):
+            told = msgspec.json.decode(line, type=_Told)
+            if told.event == process.TOLD:
+                return CannotStart(told.code, told.what, f"{name}: {told.where}" if told.where else name, told.remedy)
+    return CannotStart("cannot_start", f"{name} cannot start.", str(ended.program.log), "Its log tells more.")
+
+
+class _Told(msgspec.Struct, frozen=True):
+    event: str
+    code: str = "cannot_start"
+    what: str = ""
+    where: str = ""
+    remedy: str = ""
+
+
+def _again(_ended: child.Child, _code: int) -> None:
+    """Servers are started again whatever they say: they hold what was acknowledged."""
+
+
+def _cancel(tasks: list[asyncio.Task[None]]) -> None:
     for task in tasks:
         task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = group.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 async def _free(ports: Ports) -> None:
@@ -133,6 +161,7 @@ async def supervise(home: Home, port: int, environ: Mapping[str, str], ready: Ca
     with held(home) as ours:
         if not ours:
             raise Refused("already_running", "This brain runs already.", str(home.root), "Run `brain down` first.")
+        check(home)
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -149,7 +178,7 @@ async def supervise(home: Home, port: int, environ: Mapping[str, str], ready: Ca
 def explain(error: Exception) -> str:
     """Why a brain did not start, for a person."""
     if isinstance(error, Refused):
-        return " ".join(part for part in (error.what, error.where, error.remedy) if part)
+        return " ".join(part for part in (error.what, error.where and f"({error.where})", error.remedy) if part)
     return f"{type(error).__name__}: {error}"
 
 

@@ -4,8 +4,9 @@ import logging
 import sys
 import traceback
 from collections.abc import MutableMapping
+from contextlib import suppress
 from types import TracebackType
-from typing import Any
+from typing import Any, TextIO, cast
 
 import structlog
 from opentelemetry import trace
@@ -40,6 +41,12 @@ def configure(service: str, level: str = "info") -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
+def at_least(service: str) -> None:
+    """Configure logs where nothing has: for what is told before there are settings."""
+    if not structlog.is_configured():
+        configure(service)
+
+
 def get(**fields: str) -> structlog.typing.FilteringBoundLogger:
     """A logger whose lines all carry `fields`."""
     logger: structlog.typing.FilteringBoundLogger = structlog.get_logger(**fields)
@@ -48,7 +55,19 @@ def get(**fields: str) -> structlog.typing.FilteringBoundLogger:
 
 def _to_stderr(*_: object) -> structlog.WriteLogger:
     """Whatever stderr is when a line is written: a console that was run inside a process leaves a closed one behind."""
-    return structlog.WriteLogger(sys.stderr)
+    return structlog.WriteLogger(cast("TextIO", _Forgiving()))
+
+
+class _Forgiving:
+    """stderr, but a line that cannot be written is lost: a full disk under a log must not end what it tells of."""
+
+    def write(self, text: str) -> None:
+        with suppress(OSError, ValueError):
+            sys.stderr.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            sys.stderr.flush()
 
 
 class _Service:

@@ -6,15 +6,20 @@ import signal
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import uvloop
 
 from chassis import log, telemetry
-from chassis.settings import BadSettings
+from contracts.errors import CannotStart
 
 OK = 0
 FAILED = 1
-USAGE = 2
+CANNOT_START = 78
+"""What was given to the process is unusable, so that starting it again changes nothing (EX_CONFIG of sysexits.h)."""
+
+TOLD = "cannot_start"
+"""The event of the log line that says why: `code`, `what`, `where`, `remedy`."""
 
 GRACE = 20.0
 """Seconds from the signal to stop until a process ends whatever it is still waiting for."""
@@ -26,7 +31,8 @@ Main = Callable[[asyncio.Event], Awaitable[None]]
 def run(main: Main) -> None:
     """Run `main` to its end and exit the process.
 
-    SIGTERM and SIGINT set its event. Exit code 0 after an orderly end, 2 for unusable settings, 1 for any failure.
+    SIGTERM and SIGINT set its event. Exit code 0 after an orderly end, 78 where settings, keys or files are unusable,
+    1 for any other failure.
     """
     sys.exit(uvloop.run(_guarded(main)))
 
@@ -47,12 +53,21 @@ async def _guarded(main: Main) -> int:
         loop.add_signal_handler(number, end)
     try:
         await main(stop)
-    except BadSettings as error:
-        log.get().error("settings_unusable", missing=error.missing, unusable=error.unusable)
-        return USAGE
-    except Exception:  # noqa: BLE001 - the last line of a process that failed is why
+    except Exception as error:  # noqa: BLE001 - the last line of a process that failed is why
+        log.at_least(Path(sys.argv[0]).parent.name)
+        lacks = _lacking(error)
+        if lacks is not None:
+            log.get().error(TOLD, code=lacks.code, what=lacks.what, where=lacks.where, remedy=lacks.remedy)
+            return CANNOT_START
         log.get().exception("process_failed")
         return FAILED
     finally:
         telemetry.shutdown()
     return OK
+
+
+def _lacking(error: BaseException) -> CannotStart | None:
+    """The typed reason in an error, also where tasks that ran beside it have wrapped it."""
+    if isinstance(error, BaseExceptionGroup):
+        return next((lacks for each in error.exceptions if (lacks := _lacking(each)) is not None), None)
+    return error if isinstance(error, CannotStart) else None

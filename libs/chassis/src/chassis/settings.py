@@ -7,6 +7,8 @@ from uuid import UUID
 
 import msgspec
 
+from contracts.errors import CannotStart
+
 T = TypeVar("T", bound=msgspec.Struct)
 
 
@@ -29,7 +31,7 @@ class Secret(str):
         return "***"
 
 
-class BadSettings(Exception):
+class BadSettings(CannotStart):
     """The environment lacks settings or holds unusable ones. Names the variables, never their values."""
 
     def __init__(self, missing: tuple[str, ...], unusable: tuple[str, ...]) -> None:
@@ -40,7 +42,15 @@ class BadSettings(Exception):
             parts.append("set " + ", ".join(missing))
         if unusable:
             parts.append("correct " + ", ".join(unusable))
-        super().__init__("; ".join(parts))
+        self._wanted = "; ".join(parts)
+        remedy = f"{self._wanted[:1].upper()}{self._wanted[1:]}."
+        super().__init__("bad_settings", "Settings are missing or unusable.", "environment", remedy)
+
+    def __str__(self) -> str:
+        return self._wanted
+
+    def __reduce__(self) -> "tuple[type[BadSettings], tuple[tuple[str, ...], tuple[str, ...]]]":  # type: ignore[override]  # other arguments than those of Refused
+        return (BadSettings, (self.missing, self.unusable))
 
 
 def read(shape: type[T], environ: Mapping[str, str]) -> T:
@@ -57,7 +67,7 @@ def read(shape: type[T], environ: Mapping[str, str]) -> T:
         name = field.name.upper()
         try:
             text = _text(name, environ)
-        except OSError:
+        except (OSError, ValueError):
             unusable.append(f"{name}_FILE")
             continue
         if text:

@@ -12,6 +12,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from contracts.errors import CannotStart
+
 _KEY_BYTES = 32
 _NONCE_BYTES = 12
 _OTHERS = 0o077
@@ -21,8 +23,14 @@ _OWNER_ONLY = 0o600
 _Version = Annotated[str, msgspec.Meta(pattern="^[1-9][0-9]{0,8}$")]
 
 
-class BadKeyRing(Exception):
+class BadKeyRing(CannotStart):
     """The key ring file is missing, readable by others, damaged, or holds a key that is too short."""
+
+    def __init__(self, what: str, where: str = "", remedy: str = "Bring it back from its own backup.") -> None:
+        super().__init__("bad_keyring", what, where, remedy)
+
+    def __reduce__(self) -> tuple[type["BadKeyRing"], tuple[str, str, str]]:  # type: ignore[override]  # other arguments than those of Refused
+        return (BadKeyRing, (self.what, self.where, self.remedy))
 
 
 class UnknownKey(Exception):
@@ -52,10 +60,10 @@ class KeyRing:
     def __init__(self, id: str, secret: bytes, wrapping: dict[int, bytes]) -> None:  # noqa: A002 - the ring's own word
         """Take keys that are at hand. Raises `BadKeyRing` where one is not 32 bytes, or there is none."""
         if not id or not wrapping:
-            raise BadKeyRing("a key ring needs an id and at least one wrapping key")
+            raise BadKeyRing("A key ring needs an id and at least one wrapping key.")
         for name, key in [("secret", secret), *((f"wrapping key {version}", key) for version, key in wrapping.items())]:
             if len(key) != _KEY_BYTES or not any(key):
-                raise BadKeyRing(f"the {name} of the key ring is not {_KEY_BYTES} random bytes")
+                raise BadKeyRing(f"The {name} of the key ring is not {_KEY_BYTES} random bytes.")
         self.id = id
         self.version = max(wrapping)
         self.chunk_key = _derive(secret, "chunk keys")
@@ -84,15 +92,18 @@ class KeyRing:
                 status = os.fstat(file.fileno())
                 text = file.read()
         except OSError as error:
-            raise BadKeyRing(f"{path}: {error.strerror}") from None
+            raise BadKeyRing(f"The key ring cannot be read: {error.strerror}.", str(path)) from None
         mounted = status.st_uid == 0 and os.geteuid() != 0 and stat.S_IMODE(status.st_mode) == _GROUP_MAY_READ
         if status.st_mode & _OTHERS and not mounted:
-            raise BadKeyRing(f"{path} is open to other users of this machine; set its mode to 600")
+            raise BadKeyRing("The key ring is open to other users of this machine.", str(path), "Set its mode to 600.")
         try:
             read = msgspec.json.decode(text, type=_File)
         except (msgspec.DecodeError, ValueError):
-            raise BadKeyRing(f"{path} is not a whole key ring; bring it back from its own backup") from None
-        return cls(read.id, read.secret, {int(version): key for version, key in read.wrapping.items()})
+            raise BadKeyRing("The key ring is not whole.", str(path)) from None
+        try:
+            return cls(read.id, read.secret, {int(version): key for version, key in read.wrapping.items()})
+        except BadKeyRing as bad:
+            raise BadKeyRing(bad.what, str(path)) from None
 
     def rotated(self, path: Path) -> "KeyRing":
         """Replace the ring at `path` by one with a further wrapping key, which new bodies are wrapped under.

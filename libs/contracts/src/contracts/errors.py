@@ -19,6 +19,16 @@ class Refused(Exception):
         return (Refused, (self.code, self.what, self.where, self.remedy))
 
 
+class CannotStart(Refused):
+    """A process lacks what it needs to run, or was given what is unusable: nothing but a person can mend it.
+
+    Trying again changes nothing. Names settings and files, never what they hold.
+    """
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.what, self.where and f"({self.where})", self.remedy) if part)
+
+
 class Unavailable(Exception):
     """Something needed did not answer in time; the caller may try again after `retry_after` seconds."""
 

@@ -16,6 +16,17 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from contracts.catalogue import CATALOGUE
 from contracts.codec import Unreadable
 from contracts.envelope import Envelope, Signature, signed_text
+from contracts.errors import CannotStart
+
+
+class BadSigningKey(CannotStart):
+    """A file of keys that facts are signed or verified with is missing, unreadable or damaged."""
+
+    def __init__(self, what: str, path: Path) -> None:
+        super().__init__("bad_signing_key", what, str(path), "Bring it back from its backup.")
+
+    def __reduce__(self) -> tuple[type["BadSigningKey"], tuple[str, Path]]:  # type: ignore[override]  # other arguments than those of Refused
+        return (BadSigningKey, (self.what, Path(self.where)))
 
 
 class Forged(Unreadable):
@@ -40,8 +51,14 @@ class Signer:
 
     @classmethod
     def load(cls, path: Path, service: str) -> "Signer":
-        """Read a private key file. Raises `ValueError` where it is not one."""
-        return cls(service, Ed25519PrivateKey.from_private_bytes(base64.b64decode(path.read_bytes(), validate=True)))
+        """Read a private key file. Raises `BadSigningKey` where it cannot be read or is not one."""
+        try:
+            raw = base64.b64decode(path.read_bytes(), validate=True)
+            return cls(service, Ed25519PrivateKey.from_private_bytes(raw))
+        except OSError as error:
+            raise BadSigningKey(f"The signing key cannot be read: {error.strerror}.", path) from None
+        except ValueError:
+            raise BadSigningKey("The signing key is not whole.", path) from None
 
     def sign(self, subject: str, envelope: Envelope) -> Envelope:
         """The same envelope, signed for this subject."""
@@ -57,9 +74,14 @@ class Verifier:
 
     @classmethod
     def load(cls, path: Path) -> "Verifier":
-        """Read a JSON file {service: public key in base64}."""
-        keys = msgspec.json.decode(path.read_bytes(), type=dict[str, str])
-        return cls({name: Ed25519PublicKey.from_public_bytes(base64.b64decode(key)) for name, key in keys.items()})
+        """Read a JSON file {service: public key in base64}. Raises `BadSigningKey` where it is not one."""
+        try:
+            keys = msgspec.json.decode(path.read_bytes(), type=dict[str, str])
+            return cls({name: Ed25519PublicKey.from_public_bytes(base64.b64decode(key)) for name, key in keys.items()})
+        except OSError as error:
+            raise BadSigningKey(f"The file of public keys cannot be read: {error.strerror}.", path) from None
+        except (msgspec.MsgspecError, ValueError):
+            raise BadSigningKey("The file of public keys is not whole.", path) from None
 
     def check(self, subject: str, envelope: Envelope) -> None:
         """Raise `Forged` unless one of the fact's owners signed exactly this, for exactly this subject."""
