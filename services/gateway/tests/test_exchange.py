@@ -1,7 +1,10 @@
 """The protocol without a server: bytes and headers in, status, bytes and headers out."""
 
 import base64
+import dataclasses
 import hashlib
+import re
+from collections.abc import Iterator
 from typing import Annotated, cast
 from uuid import uuid4
 
@@ -22,6 +25,7 @@ from gateway.mcp import words
 from gateway.mcp.catalogue import Catalogue, Tool, ToolResult, taking
 from gateway.mcp.exchange import exchange
 from gateway.mcp.protocol import LEGACY, META_CAPABILITIES, META_VERSION, MODERN, SUPPORTED, Answer, Headers
+from gateway.mcp.schema import input_schema
 from gateway.mcp.tools import Tools
 from gateway.seen import Seen
 
@@ -48,7 +52,7 @@ def a_tool(name: str, scope: Scope = Scope.READ, kinds: frozenset[TokenKind] = f
         name=name,
         title=name,
         description="For tests.",
-        shape=Echo,
+        schema=input_schema(Echo),
         run=taking(Echo, echo),
         scope=scope,
         denial=words.FORBIDDEN_PROPOSE,
@@ -231,6 +235,8 @@ async def test_an_id_comes_back_exactly(call_id: JSONValue) -> None:
         (b'{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600, 400),
         (b'{"jsonrpc":"2.0","id":1,"method":7}', -32600, 400),
         (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32600, 400),
+        (b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}', -32700, 400),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\\udfff"}}', -32700, 400),
         (b'{"jsonrpc":"2.0","id":99999999999999999999,"method":"ping"}', -32600, 400),
         (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b'{"a":' * 80 + b"1" + b"}" * 81, -32600, 400),
         (b" " * (1024 * 1024 + 1), -32600, 413),
@@ -312,6 +318,48 @@ async def test_outer_blanks_of_a_header_do_not_count_and_a_name_may_come_in_base
     for name in ("  echo\t", encoded):
         body = modern("tools/call", name="echo", arguments={"text": "hei"})
         assert (await post(body, modern_headers("tools/call", mcp_name=name))).status == 200
+
+
+async def test_nothing_was_asked_on_the_modern_wire_that_an_answer_could_belong_to() -> None:
+    answer = await post({"jsonrpc": "2.0", "id": 1, "result": {}}, of(mcp_protocol_version=MODERN))
+    assert (answer.status, error_of(answer)["code"]) == (400, -32600)
+
+
+CALLERS = [(kind, scopes) for kind in TokenKind for scopes in ([Scope.READ], [Scope.PROPOSE], list(Scope))]
+NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+UNREAD_AT_ROOT = {"$ref", "anyOf", "oneOf", "allOf", "not", "if"}
+
+
+def names_in(schema: object) -> Iterator[str]:
+    """Every name of a property, however deep."""
+    for key, value in schema.items() if isinstance(schema, dict) else ():
+        if key in {"properties", "$defs"} and isinstance(value, dict):
+            yield from value
+        yield from names_in(value)
+    for value in schema if isinstance(schema, list) else ():
+        yield from names_in(value)
+
+
+@pytest.mark.parametrize(("kind", "scopes"), CALLERS)
+def test_every_client_can_read_the_whole_list(kind: TokenKind, scopes: list[Scope]) -> None:
+    """One entry that a client cannot read costs it all of them."""
+    viewer = a_viewer(*scopes)
+    viewer = dataclasses.replace(viewer, token=dataclasses.replace(viewer.token, kind=kind))
+    listed = Tools(cast("Client", None), Seen(), uuid4).catalogue().visible(viewer)
+    assert len(msgspec.json.encode(listed)) < 8 * 1024
+    assert len({tool["name"] for tool in listed}) == len(listed)
+    for tool in listed:
+        schema = tool["inputSchema"]
+        assert isinstance(schema, dict)
+        assert schema["type"] == "object"
+        assert not UNREAD_AT_ROOT & schema.keys()
+        assert NAME.fullmatch(str(tool["name"]))
+        assert all(NAME.fullmatch(name) for name in names_in(schema))
+        assert "://" not in msgspec.json.encode(schema).decode()
+        assert str(tool["title"]).strip()
+        assert 20 < len(str(tool["description"])) < 600
+        assert isinstance(tool["annotations"], dict)
+        assert {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} < tool["annotations"].keys()
 
 
 def test_what_tools_say_about_themselves_changes_only_on_purpose() -> None:

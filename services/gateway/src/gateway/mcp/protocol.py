@@ -10,6 +10,8 @@ JSON: TypeAlias = "dict[str, JSON] | list[JSON] | str | int | float | bool | Non
 MODERN = "2026-07-28"
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26")
 SUPPORTED = (MODERN, *LEGACY)
+WITHOUT_LINKS = ("2025-03-26",)
+"""Revisions that know no links to resources in results."""
 DEFAULT = "2025-06-18"
 """Assumed where a request names no revision (the product's documents say so)."""
 
@@ -18,8 +20,12 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
+RESOURCE_NOT_FOUND = -32002
+"""On the legacy wire; the modern one says `INVALID_PARAMS`."""
 HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
+FORBIDDEN = 403
 UNAVAILABLE = 503
 """Codes of our own stand outside JSON-RPC's reserved range and equal the HTTP status."""
 

@@ -34,6 +34,13 @@ def pages(found: PageHits) -> str:
     return "\n".join(f"[{page.id}] {page.title} ({page.path}) {page.type}; {page.trust}" for page in found.pages)
 
 
+def part(view: PageView, offset: int) -> tuple[str, int | None]:
+    """As much of a page's text as one answer holds, and where it goes on."""
+    text = view.text[offset : offset + TEXT_LIMIT]
+    end = offset + len(text)
+    return text, end if end < len(view.text) else None
+
+
 def page(view: PageView, text: str, following: int | None) -> str:
     """A page's metadata, then its text or the part asked for."""
     lines = [

@@ -13,9 +13,10 @@ from contracts.enums import Origin, ProposalKind, Scope
 from contracts.errors import Refused
 from contracts.ids import CommandId
 from gateway.credentials import Viewer
-from gateway.mcp import inputs, render, words
+from gateway.mcp import inputs, render, resources, words
 from gateway.mcp.catalogue import Catalogue, Tool, ToolResult, taking
 from gateway.mcp.protocol import JSON
+from gateway.mcp.schema import input_schema
 from gateway.seen import Seen
 
 ASKED_SECONDS = 8.0
@@ -33,8 +34,9 @@ class Tools:
         self._new_id = new_id
 
     def catalogue(self) -> Catalogue:
-        """The tools of `/api/mcp`, in the order in which they are listed."""
-        return Catalogue([self._find_page(), self._read_page(), self._search(), self._write_inbox()])
+        """What `/api/mcp` offers: tools, in the order in which they are listed, and pages as resources."""
+        tools = [self._find_page(), self._read_page(), self._search(), self._write_inbox()]
+        return Catalogue(tools, resources=resources.pages(self._page, _READ_DENIAL))
 
     def _find_page(self) -> Tool:
         return Tool(
@@ -42,7 +44,7 @@ class Tools:
             title="Find a page",
             description="Find pages by title, path or words of either. Returns node ids, titles, paths and trust"
             " labels.",
-            shape=inputs.FindPage,
+            schema=input_schema(inputs.FindPage),
             run=taking(inputs.FindPage, self.find_page),
             scope=Scope.READ,
             denial=_READ_DENIAL,
@@ -54,7 +56,7 @@ class Tools:
             title="Read a page",
             description="Read one page by path or node id: its text, owner, trust label, review dates, relations to"
             " other pages you may see, figures, and the receipt of its approval.",
-            shape=inputs.ReadPage,
+            schema=input_schema(inputs.ReadPage),
             run=taking(inputs.ReadPage, self.read_page),
             scope=Scope.READ,
             denial=_READ_DENIAL,
@@ -66,7 +68,7 @@ class Tools:
             title="Search passages",
             description="Search the approved pages that you may see, by meaning and by words. Returns passages with"
             " node ids, trust labels and receipts.",
-            shape=inputs.Search,
+            schema=input_schema(inputs.Search),
             run=taking(inputs.Search, self.search),
             scope=Scope.READ,
             denial=_READ_DENIAL,
@@ -78,7 +80,7 @@ class Tools:
             title="Propose to the inbox",
             description="Register an observation, correction, proposal or work output in the approval inbox. It never"
             " changes a page: a person reads exactly what you sent and decides. Needs the scope brain:propose.",
-            shape=inputs.WriteInbox,
+            schema=input_schema(inputs.WriteInbox),
             run=taking(inputs.WriteInbox, self.write_inbox),
             scope=Scope.PROPOSE,
             denial=words.FORBIDDEN_PROPOSE,
@@ -97,7 +99,8 @@ class Tools:
         found = await rpc.ask(
             self._nc, retrieval_messages.FIND_PAGE, query, retrieval_messages.PageHits, seconds=ASKED_SECONDS
         )
-        return ToolResult(render.pages(found), _structured(found))
+        links = resources.links({page.path: page.title for page in found.pages})
+        return ToolResult(render.pages(found), _structured(found), blocks=links)
 
     async def search(self, viewer: Viewer, asked: inputs.Search) -> ToolResult:
         """Passages for a query."""
@@ -111,27 +114,30 @@ class Tools:
         found = await rpc.ask(
             self._nc, retrieval_messages.SEARCH, query, retrieval_messages.Hits, seconds=ASKED_SECONDS
         )
-        return ToolResult(render.hits(found), _structured(found))
+        links = resources.links({hit.path: hit.title for hit in found.hits})
+        return ToolResult(render.hits(found), _structured(found), blocks=links)
 
     async def read_page(self, viewer: Viewer, asked: inputs.ReadPage) -> ToolResult:
         """One page. A page that the viewer may not see is answered like one that does not exist."""
-        query = retrieval_messages.ReadPage(
-            asker=_asker(viewer), path=asked.path, rights=viewer.position, own=self._seen.own(viewer)
-        )
         try:
-            view = await rpc.ask(
-                self._nc, retrieval_messages.READ_PAGE, query, retrieval_messages.PageView, seconds=ASKED_SECONDS
-            )
+            view = await self._page(viewer, asked.path)
         except Refused as refused:
             if refused.code == "no_such_page" and asked.path.startswith("n_"):
                 return ToolResult(words.UNKNOWN_NODE.format(id=asked.path), failed=True)
             raise
-        text = view.text[asked.offset : asked.offset + render.TEXT_LIMIT]
-        end = asked.offset + len(text)
-        following = end if end < len(view.text) else None
+        text, following = render.part(view, asked.offset)
         structured = _structured(msgspec.structs.replace(view, text=text))
         structured["next_offset"] = following
-        return ToolResult(render.page(view, text, following), structured)
+        told = render.page(view, text, following)
+        return ToolResult(told, structured, blocks=(resources.link(view.path, view.title),))
+
+    async def _page(self, viewer: Viewer, path: str) -> retrieval_messages.PageView:
+        query = retrieval_messages.ReadPage(
+            asker=_asker(viewer), path=path, rights=viewer.position, own=self._seen.own(viewer)
+        )
+        return await rpc.ask(
+            self._nc, retrieval_messages.READ_PAGE, query, retrieval_messages.PageView, seconds=ASKED_SECONDS
+        )
 
     async def write_inbox(self, viewer: Viewer, asked: inputs.WriteInbox) -> ToolResult:
         """A text for the inbox, and the receipt."""
