@@ -48,11 +48,14 @@ async def _ended(home: Home, running: child.Child) -> int:
 
 
 async def _note(home: Home, running: child.Child) -> None:
+    told = False
     while True:
         try:
             home.note_pid(running.program.name, running.pid)
         except OSError as error:
-            _LOG.warning("pid_not_noted", program=running.program.name, error=error.strerror)
+            if not told:
+                _LOG.warning("pid_not_noted", program=running.program.name, error=error.strerror)
+            told = True
             await asyncio.sleep(_NOTE_AGAIN)
         else:
             return
