@@ -25,7 +25,16 @@ from chassis.settings import Secret
 from content.bodies import Put, Slot
 from content.keyring import KeyRing
 from contracts import access_facts, subjects
-from contracts.approvals_messages import Decide, Decided, OpenBuild, PageWrite, SubmitPage, Submitted, WritePages
+from contracts.approvals_messages import (
+    AskProposal,
+    Decide,
+    Decided,
+    OpenBuild,
+    PageWrite,
+    SubmitPage,
+    Submitted,
+    WritePages,
+)
 from contracts.content import ContentRef
 from contracts.enums import Gate, Origin, PageAction, Permission, PrincipalKind, Reason, Role, Tier, Verdict
 from contracts.ids import BrainId, BuildId, CommandId, ContentId, GrantId, PrincipalId, ProposalId, service_principal
@@ -111,10 +120,16 @@ class World:
         for follower in self.followers:  # the stream is the session's, and may be long
             assert await follower.reached(last, 60), follower.trouble()
 
-    async def member(self, name: str, tier: Tier = Tier.ADMIN, role: Role = Role.MEMBER) -> PrincipalId:
+    async def member(
+        self,
+        name: str,
+        tier: Tier = Tier.ADMIN,
+        role: Role = Role.MEMBER,
+        kind: PrincipalKind = PrincipalKind.PERSON,
+    ) -> PrincipalId:
         who = PrincipalId(uuid4())
         (profile,) = await self.store(msgspec.json.encode({"name": name}))
-        joined = access_facts.MemberJoined(member=who, kind=PrincipalKind.PERSON, profile=profile, role=role, tier=tier)
+        joined = access_facts.MemberJoined(member=who, kind=kind, profile=profile, role=role, tier=tier)
         await self.say([(subjects.access(self.brain, who), joined), *self._gates(Gate.ACCESS)])
         return who
 
@@ -154,14 +169,28 @@ class World:
         )
         return await self.submissions.submit_page(asked)
 
-    async def build(self, pages: dict[str, bytes], *, runner: PrincipalId | None = None) -> tuple[BuildId, PrincipalId]:
-        """A build of the importer's, with pages written and not submitted."""
+    async def shown(self, proposal: ProposalId) -> str:
+        """The digest that a reviewer is shown."""
+        return (await self.asking.proposal(AskProposal(by=self.alice, proposal=proposal))).line.digest
+
+    async def publish(self, path: str, body: bytes) -> None:
+        """Propose a page as alice, and approve it."""
+        submitted = await self.propose(path, body)
+        await self.approve(submitted.proposal, self.alice, digest(body))
+
+    async def build(
+        self, pages: dict[str, bytes], *, ends: Sequence[str] = (), runner: PrincipalId | None = None
+    ) -> tuple[BuildId, PrincipalId]:
+        """A build of the importer's, with pages written, the ends of others too, and not submitted."""
         build, author = BuildId(uuid4()), service_principal(self.brain, "ingest")
         run_by = runner or self.alice
         opened = OpenBuild(command=CommandId(uuid4()), build=build, author=author, runner=run_by, origin=Origin.IMPORT)
         await self.building.open_build(opened)
         refs = await self.store(*pages.values())
         writes = [PageWrite(path=path, body=ref) for path, ref in zip(pages, refs, strict=True)]
+        if ends:
+            (none,) = await self.store(b"")
+            writes += [PageWrite(path=path, body=none, action=PageAction.DEPRECATE) for path in ends]
         for start in range(0, len(writes), 250):
             part = tuple(writes[start : start + 250])
             await self.building.write_pages(

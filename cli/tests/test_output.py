@@ -7,10 +7,10 @@ import pytest
 
 from brain import output
 from brain.commands import reading, rebuild, review
-from contracts.approvals_messages import ProposalLine
-from contracts.enums import Origin, ProposalKind
+from contracts.approvals_messages import ProposalLine, ProposalView, ProposedPage
+from contracts.enums import Origin, PageAction, ProposalKind
 from contracts.errors import Refused
-from contracts.ids import ProposalId
+from contracts.ids import PageId, ProposalId
 
 DIGEST = "0123456789abcdef" * 4
 RECEIPT = {
@@ -55,22 +55,13 @@ def test_things_are_counted_in_words() -> None:
     assert [output.count(number, "proposal") for number in (0, 1, 2)] == ["0 proposals", "1 proposal", "2 proposals"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "path", "pages", "place"),
-    [
-        (ProposalKind.BUILD, "", 12, "12 pages"),
-        (ProposalKind.BUILD, "", 1, "1 page"),
-        (ProposalKind.PAGE, "topics/a.md", 1, "topics/a.md"),
-    ],
-)
-def test_a_proposal_is_listed_with_all_that_an_approval_needs(
-    kind: ProposalKind, path: str, pages: int, place: str
-) -> None:
-    line = ProposalLine(
+def proposed(kind: ProposalKind, path: str, pages: int, change: str, listing: str = "") -> ProposalLine:
+    return ProposalLine(
         id=ProposalId(UUID(int=7)),
         kind=kind,
         title="Title",
         path=path,
+        change=change,
         digest=DIGEST,
         base=0,
         origin=Origin.IMPORT,
@@ -78,11 +69,42 @@ def test_a_proposal_is_listed_with_all_that_an_approval_needs(
         waiting_since=datetime(2026, 11, 30, tzinfo=UTC),
         needs="one approver",
         pages=pages,
+        listing=listing,
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "pages", "place", "change"),
+    [
+        (ProposalKind.BUILD, "", 12, "12 pages", "12 new"),
+        (ProposalKind.BUILD, "", 1, "1 page", "1 end"),
+        (ProposalKind.PAGE, "topics/a.md", 1, "topics/a.md", "end of page (revision 3)"),
+    ],
+)
+def test_a_proposal_is_listed_with_all_that_an_approval_needs(
+    kind: ProposalKind, path: str, pages: int, place: str, change: str
+) -> None:
+    line = proposed(kind, path, pages, change)
     first, second = review.lines_of(line)
     assert str(line.id) in first
-    assert f"Title  {place}  one approver" in first
+    assert f"{change}  Title  {place}  one approver" in first
     assert second == f"  digest {DIGEST}"
+
+
+def test_the_listing_of_a_proposal_is_the_text_that_its_digest_is_of() -> None:
+    ended = proposed(ProposalKind.PAGE, "a.md", 1, "end of page (revision 3)", f"deprecate 3 {DIGEST} a.md\n")
+    pages = tuple(
+        ProposedPage(page=PageId(UUID(int=n)), path=path, title="", action=action, base=n, digest=DIGEST)
+        for n, (path, action) in enumerate([("b.md", PageAction.EDIT), ("a.md", PageAction.EDIT)], start=1)
+    )
+    build = proposed(ProposalKind.BUILD, "", 2, "2 edits")
+    views = [
+        ProposalView(line=line, state="open", may_decide=True, ballots=(), pages=pages, body=b"")
+        for line in (ended, build)
+    ]
+    assert review.listing_of(views[0]) == ended.listing
+    assert review.listing_of(views[1]) == f"edit 1 {DIGEST} b.md\nedit 2 {DIGEST} a.md\n"
+    assert [review.what(view.line) for view in views] == ["end of page (revision 3), a.md", "2 edits"]
 
 
 def test_a_passage_and_a_page_end_with_what_they_stand_on() -> None:

@@ -11,6 +11,7 @@ from playwright.async_api import BrowserContext, async_playwright
 
 from approvals_world import World, digest, page_text
 from contracts.approvals_messages import SubmitBuild
+from contracts.enums import PageAction
 from contracts.gateway_messages import session_cookie
 from contracts.ids import CommandId
 
@@ -47,10 +48,13 @@ async def some_work(world: World) -> dict[str, str]:
     pages = {"handbook/a-rather-long-name/of-a-page/that-says-much.md": page_text("Alpha"), "b.md": page_text("Beta")}
     build, author = await world.build(pages)
     built = await world.building.submit_build(SubmitBuild(command=CommandId(uuid4()), build=build, author=author))
+    await world.publish("old.md", page_text("Old"))
+    ended = await world.propose("old.md", b"", action=PageAction.DEPRECATE)
     page = next(row["page"] for row in (await world.rows())["drafts"] if row["path"] == "b.md")
     return {
         "inbox": "/",
         "edit": f"/proposals/{edit.proposal}",
+        "end": f"/proposals/{ended.proposal}",
         "decided": f"/proposals/{first.proposal}",
         "build": f"/proposals/{built.proposal}",
         "page": f"/proposals/{built.proposal}/pages/{page}",

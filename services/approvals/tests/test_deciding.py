@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from approvals.commands.deciding import Deciding
 from approvals_world import World, digest, page_text
 from contracts import codec, subjects
-from contracts.approvals_messages import AskProposals, Decided, SubmitBuild
+from contracts.approvals_messages import AskProposal, AskProposals, Decided, SubmitBuild
 from contracts.enums import Origin, PageAction, Permission, Reason, Tier, Verdict
 from contracts.errors import Refused
 from contracts.ids import CommandId, ProposalId
@@ -243,13 +243,53 @@ async def test_deprecating_frees_the_path_and_moves_the_fence(world: World) -> N
     await world.approve(first.proposal, world.alice, digest(BODY))
     ended = await world.propose("topics/pricing.md", BODY, action=PageAction.DEPRECATE)
     before = (await world.rows())["gates"]
-    await world.approve(ended.proposal, world.alice, digest(BODY))
+    await world.approve(ended.proposal, world.alice, await world.shown(ended.proposal))
     rows = await world.rows()
     assert rows["pages"][0]["live"] is False
     assert {row["gate"] for row in rows["gates"]} == {"access", "fence", "path"}
     assert before != rows["gates"]
     again = await world.propose("topics/pricing.md", BODY)
     assert (await world.approve(again.proposal, world.alice, digest(BODY))).outcome == "approved"
+
+
+async def test_the_end_of_a_page_is_never_approved_by_the_digest_that_published_it(world: World) -> None:
+    await world.publish("topics/pricing.md", BODY)
+    ended = await world.propose("topics/pricing.md", b"", action=PageAction.DEPRECATE)
+    await refused("digest_mismatch", world.approve(ended.proposal, world.alice, digest(BODY)))
+    (line,) = (await world.asking.proposals(_ask(world))).proposals
+    assert (line.change, line.actions) == ("end of page (revision 1)", {PageAction.DEPRECATE: 1})
+    assert line.listing == f"deprecate 1 {digest(BODY)} topics/pricing.md\n"
+    ballot = world.ballot(ended.proposal, world.alice, digest(line.listing.encode()))
+    decided = await Deciding(world.desk).decide(ballot)
+    assert decided.outcome == "approved"
+    assert (await Deciding(world.desk).decide(ballot)).position == decided.position
+
+
+async def test_whoever_ended_a_page_still_sees_what_was_decided(world: World) -> None:
+    bob = await world.approver("bob", "topics/**")
+    first = await world.propose("topics/pricing.md", BODY)
+    await world.approve(first.proposal, bob, digest(BODY))
+    ended = await world.propose("topics/pricing.md", b"", action=PageAction.DEPRECATE)
+    await world.approve(ended.proposal, bob, await world.shown(ended.proposal))
+    view = await world.asking.proposal(AskProposal(by=bob, proposal=ended.proposal))
+    assert (view.state, view.line.change) == ("approved", "end of page (revision 1)")
+
+
+async def test_a_build_that_ends_pages_has_another_digest_than_the_one_that_published_them(world: World) -> None:
+    pages = {f"{name}.md": page_text(name) for name in ("a", "b")}
+    shown = []
+    for written, ends in ((pages, ()), ({}, tuple(pages))):
+        build, author = await world.build(written, ends=ends)
+        submitted = await world.building.submit_build(
+            SubmitBuild(command=CommandId(uuid4()), build=build, author=author)
+        )
+        shown.append(await world.shown(submitted.proposal))
+        if ends:
+            await refused("digest_mismatch", world.approve(submitted.proposal, world.alice, shown[0]))
+            (line,) = (await world.asking.proposals(_ask(world))).proposals
+            assert (line.change, line.actions) == ("2 ends", {PageAction.DEPRECATE: 2})
+        await world.approve(submitted.proposal, world.alice, shown[-1])
+    assert not any(row["live"] for row in (await world.rows())["pages"])
 
 
 async def test_a_large_build_lands_whole(world: World) -> None:
@@ -283,7 +323,12 @@ async def test_a_rename_keeps_the_page_and_frees_its_old_path(world: World) -> N
     page = (await world.rows())["pages"][0]["page"]
     renamed = page_text("Discount ceiling", "Up to 12 %.", more=f"id: n_{page.hex}\n")  # type: ignore[attr-defined]  # a UUID
     second = await world.propose("commercial/pricing.md", renamed, origin=Origin.AGENT)
-    await world.approve(second.proposal, world.alice, digest(renamed))
+    await refused("digest_mismatch", world.approve(second.proposal, world.alice, digest(renamed)))
+    (line,) = (await world.asking.proposals(_ask(world))).proposals
+    assert line.change == "move of revision 1 to this path"
+    ballot = world.ballot(second.proposal, world.alice, line.digest)
+    moved = await Deciding(world.desk).decide(ballot)
+    assert (await Deciding(world.desk).decide(ballot)).position == moved.position
     (row,) = (await world.rows())["pages"]
     assert (row["page"], row["path"], row["revision"]) == (page, "commercial/pricing.md", 2)
 

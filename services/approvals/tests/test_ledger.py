@@ -30,7 +30,7 @@ async def a_busy_week(world: World) -> int:
     line = (await world.asking.open_sheets(world.alice, "", 10))[0][0].line
     await world.approve(landed.proposal, world.alice, line.digest)
     ended = await world.propose("a.md", b"", action=PageAction.DEPRECATE)
-    await world.approve(ended.proposal, bob, digest(page_text("A")))
+    await world.approve(ended.proposal, bob, await world.shown(ended.proposal))
     page = next(row for row in (await world.rows())["pages"] if row["path"] == "topics/pricing.md")
     asked = RaiseReview(page=PageId(page["page"]), due=world.desk.clock().replace(year=2027))  # type: ignore[arg-type]  # a UUID
     await world.submissions.raise_review(asked)

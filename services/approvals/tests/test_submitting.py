@@ -21,7 +21,7 @@ from contracts.approvals_messages import (
     WritePages,
 )
 from contracts.content import ContentRef
-from contracts.enums import Origin, PageAction, Permission, ProposalKind, Reason, Tier, Verdict
+from contracts.enums import Origin, PageAction, Permission, PrincipalKind, ProposalKind, Reason, Tier, Verdict
 from contracts.errors import Refused
 from contracts.ids import BuildId, CommandId, ContentId, PageId, PrincipalId, ProposalId
 
@@ -138,6 +138,18 @@ async def test_a_view_holds_the_exact_bytes(world: World) -> None:
     submitted = await world.propose("topics/a.md", BODY)
     view = await world.asking.proposal(AskProposal(by=world.alice, proposal=submitted.proposal))
     assert (view.body, view.line.digest, view.state, view.may_decide) == (BODY, digest(BODY), "open", True)
+
+
+async def test_services_are_told_from_members_by_their_names(world: World) -> None:
+    ingest = await world.approver("ingest")
+    build, author = await world.build({"a.md": page_text("A")}, runner=ingest)
+    await world.building.submit_build(SubmitBuild(command=CommandId(uuid4()), build=build, author=author))
+    robot = await world.member("robot", kind=PrincipalKind.SERVICE)
+    await world.grant(robot, "**", Permission.SUGGEST)
+    for path, writer in (("b.md", ingest), ("c.md", robot)):
+        await world.propose(path, BODY, writer)
+    lines = (await world.asking.proposals(AskProposals(by=world.alice))).proposals
+    assert [line.proposer for line in lines] == ["ingest (service), run by ingest", "ingest", "robot (service)"]
 
 
 async def test_a_list_goes_on_where_its_cursor_says(world: World) -> None:
@@ -267,7 +279,13 @@ async def test_a_review_is_raised_once_and_rests_after_a_rejection(world: World)
     raised = await world.submissions.raise_review(asked)
     assert await world.submissions.raise_review(asked) == raised
     (line,) = (await world.asking.proposals(AskProposals(by=world.alice))).proposals
-    assert (line.kind, line.title, line.digest) == (ProposalKind.REVIEW, "Discount ceiling", digest(BODY))
+    assert (line.kind, line.title, line.change) == (
+        ProposalKind.REVIEW,
+        "Discount ceiling",
+        "confirmation of revision 1",
+    )
+    assert line.listing == f"confirm 1 {digest(BODY)} a.md\n"
+    assert line.digest == digest(line.listing.encode())
     ballot = world.ballot(raised.proposal, world.alice, None, verdict=Verdict.REJECT, reason=Reason.WRONG)
     await Deciding(world.desk).decide(ballot)
     assert (await world.submissions.raise_review(asked)).proposal == raised.proposal
@@ -284,7 +302,10 @@ async def test_confirming_a_review_verifies_the_page(world: World) -> None:
     page = (await world.rows())["pages"][0]
     due = instant(page["verified_at"]) + timedelta(days=90)
     raised = await world.submissions.raise_review(RaiseReview(page=PageId(UUID(str(page["page"]))), due=due))
-    await world.approve(raised.proposal, world.alice, digest(BODY))
+    await refused("digest_mismatch", world.approve(raised.proposal, world.alice, digest(BODY)))
+    ballot = world.ballot(raised.proposal, world.alice, await world.shown(raised.proposal))
+    confirmed = await Deciding(world.desk).decide(ballot)
+    assert (await Deciding(world.desk).decide(ballot)).position == confirmed.position
     after = (await world.rows())["pages"][0]
     assert instant(after["verified_at"]) > instant(page["verified_at"])
     assert (after["stale_since"], after["revision"]) == (None, 1)

@@ -8,7 +8,7 @@ import httpx2
 
 from approvals_world import World, digest, page_text
 from contracts.approvals_messages import SubmitBuild, SubmitText
-from contracts.enums import Origin, ProposalKind
+from contracts.enums import Origin, PageAction, ProposalKind
 from contracts.gateway_messages import session_cookie
 from contracts.ids import BrainId, CommandId, PrincipalId
 from servers import free_port
@@ -35,6 +35,11 @@ def fields(html: str, form: int = 0) -> dict[str, str]:
     """The hidden fields of a decision form."""
     forms = re.findall(r'<form method="post" action="/proposals.*?</form>', html, re.DOTALL)
     return {name: unescape(value) for name, value in re.findall(r'name="(\w+)" value="([^"]*)"', forms[form])}
+
+
+def buttons(html: str) -> list[str]:
+    """What the buttons of a page say."""
+    return [unescape(said) for said in re.findall(r"<button[^>]*>(.*?)</button>", html)]
 
 
 async def test_without_a_session_a_page_says_how_to_sign_in(client: httpx2.AsyncClient, world: World) -> None:
@@ -218,6 +223,48 @@ async def test_a_build_shows_each_page_one_click_away(client: httpx2.AsyncClient
     done = await alice.post(f"/proposals/{submitted.proposal}/decision", **form | {"verdict": "approve"})
     assert done.status_code == 303
     assert len((await world.rows())["pages"]) == 2
+
+
+async def test_the_end_of_a_page_says_so_in_list_page_and_button(client: httpx2.AsyncClient, world: World) -> None:
+    await world.publish("topics/pricing.md", BODY)
+    ended = await world.propose("topics/pricing.md", b"", action=PageAction.DEPRECATE)
+    alice = Browser(client, world)
+    assert "end of page (revision 1)" in (await alice.get("/")).text
+    html = (await alice.get(f"/proposals/{ended.proposal}")).text
+    assert "End of page (revision 1)" in html
+    assert buttons(html) == ["Sign out", "Approve and end this page", "Reject"]
+    (listing,) = re.findall(r'<pre class="listing">(.*?)</pre>', html, re.DOTALL)
+    form = fields(html)
+    assert form["digest"] == digest(unescape(listing).encode())
+    done = await alice.post(f"/proposals/{ended.proposal}/decision", **form | {"verdict": "approve"})
+    assert done.status_code == 303
+    assert (await world.rows())["pages"][0]["live"] is False
+
+
+async def test_a_build_counts_what_it_does_and_shows_the_listing_that_is_decided_on(
+    client: httpx2.AsyncClient, world: World
+) -> None:
+    for name in ("a", "b", "c"):
+        await world.publish(f"{name}.md", page_text(name))
+    written = {"a.md": page_text("other"), "d.md": page_text("d")}
+    build, author = await world.build(written, ends=("b.md", "c.md"))
+    submitted = await world.building.submit_build(SubmitBuild(command=CommandId(uuid4()), build=build, author=author))
+    alice = Browser(client, world)
+    assert "1 new, 1 edit, 2 ends" in (await alice.get("/")).text
+    html = (await alice.get(f"/proposals/{submitted.proposal}")).text
+    assert buttons(html) == ["Sign out", "Approve: publish 1, replace 1, end 2", "Reject"]
+    (listing,) = re.findall(r'<pre class="listing">(.*?)</pre>', html, re.DOTALL)
+    assert fields(html)["digest"] == digest(unescape(listing).encode())
+    assert unescape(listing).splitlines() == sorted(
+        [
+            f"create 0 {digest(page_text('d'))} d.md",
+            f"deprecate 1 {digest(page_text('b'))} b.md",
+            f"deprecate 1 {digest(page_text('c'))} c.md",
+            f"edit 1 {digest(page_text('other'))} a.md",
+        ]
+    )
+    links = re.findall(rf'href="(/proposals/{submitted.proposal}/pages/[^"]+)"', html)
+    assert "End of page (revision 1)" in (await alice.get(links[1])).text
 
 
 async def test_an_inbox_text_is_shown_as_text(client: httpx2.AsyncClient, world: World) -> None:

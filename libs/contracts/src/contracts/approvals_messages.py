@@ -24,7 +24,8 @@ LIVE_PAGES = "ask.approvals.live_pages"
 class PageWrite(msgspec.Struct, frozen=True, kw_only=True):
     """A page as it should become. `body` is already in the content store, `path` is canonical.
 
-    approvals finds the live page at that path: none means a new page, else an edit against its live revision.
+    approvals finds the live page at that path: none means a new page, else an edit against its live revision. A page
+    that carries the id of a live page elsewhere is moved here. Only the end of a page has to be named.
     """
 
     path: str
@@ -93,7 +94,7 @@ class Submitted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Decide(msgspec.Struct, frozen=True, kw_only=True):
-    """A verdict on exactly the bytes whose SHA-256 (hex) is `digest`. A retry carries the same `command`."""
+    """A verdict on exactly what `ProposalLine.digest` covers. A retry carries the same `command`."""
 
     command: CommandId
     by: PrincipalId
@@ -127,13 +128,32 @@ class AskProposals(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = 200
 
 
+CONFIRM = "confirm"
+"""What a review does, in a listing; the other words there are those of `PageAction`."""
+
+
+def listing_line(action: str, base: int, digest: str, path: str) -> str:
+    """What would happen to one page, as a line that is hashed: `deprecate 3 <SHA-256 of the page's bytes> topics/a.md`.
+
+    `base`: the live revision that is replaced, ended or confirmed, 0 for a new page. A path has no spaces.
+    """
+    return f"{action} {base} {digest} {path}\n"
+
+
 class ProposalLine(msgspec.Struct, frozen=True, kw_only=True):
-    """`needs`: what is still wanted, in words ("one approver with approve on its path")."""
+    """`change`: what an approval does, in words ("new page", "end of page (revision 3)", "12 new, 3 edits, 30 ends").
+
+    `digest` is what a person decides on. Of a new page, an edit or a text it is SHA-256 (hex) of exactly the stored
+    bytes. Of everything else it is that of a listing: `listing_line` of every page concerned, sorted. `listing` is that
+    text for a single page; for a build it follows from the pages of the view. `actions`: how many pages of each.
+    `needs`: what is still wanted, in words ("one approver with approve on its path").
+    """
 
     id: ProposalId
     kind: ProposalKind
     title: str
     path: str
+    change: str
     digest: str
     base: int
     origin: Origin
@@ -141,6 +161,8 @@ class ProposalLine(msgspec.Struct, frozen=True, kw_only=True):
     waiting_since: datetime
     needs: str
     pages: int = 1
+    actions: dict[PageAction, int] = {}
+    listing: str = ""
 
 
 class ProposalLines(msgspec.Struct, frozen=True, kw_only=True):

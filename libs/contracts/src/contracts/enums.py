@@ -122,6 +122,7 @@ class ProposalKind(Enum):
 class PageAction(Enum):
     CREATE = "create"
     EDIT = "edit"
+    RENAME = "rename"
     DEPRECATE = "deprecate"
 
 

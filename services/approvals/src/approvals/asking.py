@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from access import lookup
-from approvals import rights
+from approvals import rights, telling
 from approvals.desk import Desk
 from approvals.domain import decision, page, proposal, sight
 from approvals.domain.decision import Case
-from approvals.domain.draft import Draft
+from approvals.domain.draft import Change, Draft, Known, changes, listing, shown_digest
 from approvals.domain.sight import Person
 from approvals.ledger import cases, loading
 from approvals.ledger.loading import Filed
@@ -42,12 +41,13 @@ MOST = 500
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A proposal before its reader: the row, the case, the reader's rights and what a list says of it."""
+    """A proposal before its reader: row and case, what a list says of it, what it would do, the reader's rights."""
 
     filed: Filed
     case: Case
     reader: Person
     line: ProposalLine
+    changes: tuple[Change, ...]
     may_decide: bool
     ballots: tuple[Ballot, ...]
 
@@ -143,30 +143,33 @@ class Asking:
         docket = await cases.of(db, brain, filed, dict.fromkeys(filed, by), None)
         seen = {id_: case for id_, case in docket.cases.items() if sight.sees(reader, case.submitted, case.targets)}
         names = await self._names(db, [filed[id_] for id_ in seen])
-        reviewed = [
-            known.body
-            for case in seen.values()
-            if case.submitted.page is not None and (known := case.pages.get(case.submitted.page)) is not None
-        ]
+        reviewed = [known.body for case in seen.values() if (known := reviewed_by(case)) is not None]
         said = await self._desk.bodies.pages(db, reviewed)
         sheets = []
         for id_, case in seen.items():
             one = filed[id_]
-            known = None if case.submitted.page is None else case.pages.get(case.submitted.page)
-            shown = one.shown if known is None else said[known.body.id].digest
+            digests = {draft.draft.body.id: draft.declared.digest for draft in case.drafts}
+            digests |= {body: page.digest for body, page in said.items()}
+            concerned = changes(case.drafts, reviewed_by(case), digests)
             may = sight.may_decide(reader, case.submitted, case.targets)
             ballots = tuple(
                 Ballot(reviewer=names.get(cast.vote.reviewer, ""), verdict=cast.vote.verdict) for cast in one.cast
             )
-            sheets.append(Sheet(one, case, reader, _line(one, case, reader, names, shown), may, ballots))
+            line = _line(one, case, reader, names, concerned)
+            sheets.append(Sheet(one, case, reader, line, concerned, may, ballots))
         return sheets
 
     async def _names(self, db: Pooled, filed: Sequence[Filed]) -> dict[UUID, str]:
         wanted = {cast.vote.reviewer for one in filed for cast in one.cast}
         for one in filed:
             wanted |= {one.submitted.author, one.submitted.runner or one.submitted.author}
-        services: dict[UUID, str] = {service_principal(self._desk.brain, name): name for name in SERVICES}
-        return services | dict(await lookup.names(db, wanted))
+        names: dict[UUID, str] = {service_principal(self._desk.brain, name): f"{name} (service)" for name in SERVICES}
+        return names | {row["id"]: row["name"] for row in await db.fetch(loading.STATEMENTS.called, list(wanted))}
+
+
+def reviewed_by(case: Case) -> Known | None:
+    """The page that a review asks about."""
+    return None if case.submitted.page is None else case.pages.get(case.submitted.page)
 
 
 def state_word(filed: Filed) -> str:
@@ -194,7 +197,9 @@ def needs(case: Case, reader: Person) -> str:
     return f"{wanted.words}, with {right}" + (f"; {given} approved so far" if given else "")
 
 
-def _line(one: Filed, case: Case, reader: Person, names: dict[UUID, str], shown: str) -> ProposalLine:
+def _line(
+    one: Filed, case: Case, reader: Person, names: dict[UUID, str], concerned: tuple[Change, ...]
+) -> ProposalLine:
     submitted, title, path, base = one.submitted, one.title, "", 0
     match submitted.kind:
         case ProposalKind.PAGE:
@@ -203,7 +208,7 @@ def _line(one: Filed, case: Case, reader: Person, names: dict[UUID, str], shown:
         case ProposalKind.BUILD:
             title = f"{submitted.pages} pages"
         case ProposalKind.REVIEW:
-            known = None if submitted.page is None else case.pages.get(submitted.page)
+            known = reviewed_by(case)
             if known is not None:
                 title, path = known.title, known.path
                 base = known.state.revision if isinstance(known.state, page.Live) else 0
@@ -217,13 +222,16 @@ def _line(one: Filed, case: Case, reader: Person, names: dict[UUID, str], shown:
         kind=submitted.kind,
         title=title,
         path=path,
-        digest=shown,
+        change=telling.change(submitted.kind, concerned),
+        digest=shown_digest(submitted.kind, concerned) if submitted.kind is ProposalKind.REVIEW else one.shown,
         base=base,
         origin=submitted.origin,
         proposer=proposer,
         waiting_since=one.submitted_at,
         needs=needs(case, reader),
         pages=max(submitted.pages, 1),
+        actions=telling.counts(concerned),
+        listing="" if submitted.kind is ProposalKind.BUILD else listing(submitted.kind, concerned),
     )
 
 

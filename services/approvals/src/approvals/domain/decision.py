@@ -29,7 +29,7 @@ Said = tuple[str, msgspec.Struct]
 class Case:
     """Everything that a decision stands on. `pages`: those concerned, and the live ones at the paths concerned.
 
-    `people`: the active members among the reviewer and the earlier voters. `stored`: the digest of the stored bytes.
+    `people`: the active members among the reviewer and the earlier voters. `stored`: the digest that is decided on.
     `gates`: where each gate stood when this was loaded.
     """
 

@@ -120,10 +120,10 @@ def decide(
     standing: frozenset[PrincipalId],
     moved: bool = False,
 ) -> list[Event]:
-    """Cast a vote on exactly the bytes whose digest is `stored`; the last one that the policy wants resolves it.
+    """Cast a vote on exactly what the digest `stored` covers; the last one that the policy wants resolves it.
 
     One rejection closes a proposal. `standing`: who of the earlier voters may still decide; only their approvals count.
-    `moved`: the stored bytes may be others than those that earlier votes bound to.
+    `moved`: what is stored may be another than what earlier votes bound to.
     Raises `already_decided`, `command_reused`, `withdrawn`, `digest_mismatch`, `digest_missing`, `reason_missing`,
     `note_missing`, `self_approval`, `no_such_proposal`.
     """
@@ -220,14 +220,14 @@ def _check_digest(ballot: Ballot, stored: str, proposal: ProposalId) -> None:
             return
         raise Refused(
             "digest_missing",
-            "An approval binds to the bytes that were read, so it needs their digest.",
+            "An approval binds to what was read, so it needs its digest.",
             "digest",
             "Read the proposal and send the digest that it shows.",
         )
     if ballot.digest != stored:
         raise Refused(
             "digest_mismatch",
-            "The digest is not that of the stored bytes.",
+            "The digest is not that of what is proposed.",
             f"proposal {proposal}",
             "Read the proposal as it stands and decide on the digest that it shows.",
         )

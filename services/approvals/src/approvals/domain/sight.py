@@ -31,13 +31,14 @@ class Person:
 
 
 def targets(submitted: ProposalSubmitted, drafts: Iterable[Draft], pages: Mapping[PageId, Known]) -> list[PageClass]:
-    """The pages that a proposal concerns, each as it is and as it would become."""
+    """The pages that a proposal concerns, each as it is and as it would become; one that has ended, as it was."""
     found = []
     for one in drafts:
-        if one.draft.action is not PageAction.DEPRECATE:
+        ends = one.draft.action is PageAction.DEPRECATE
+        if not ends:
             found.append(one.placed)
         known = pages.get(one.draft.page)
-        if known is not None and isinstance(known.state, Live):
+        if known is not None and (ends or isinstance(known.state, Live)):
             found.append(known.placed)
     if submitted.page is not None and submitted.page in pages:
         found.append(pages[submitted.page].placed)

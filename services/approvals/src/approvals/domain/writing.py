@@ -65,7 +65,7 @@ def aim(
                 written.path,
                 "Leave the key id out; the brain gives it.",
             )
-        return Aim(named.page, PageAction.EDIT, named)
+        return Aim(named.page, PageAction.RENAME, named)
     if live is None:
         return Aim(minted, PageAction.CREATE, None)
     return Aim(live.page, PageAction.EDIT, live)

@@ -8,7 +8,7 @@ from access import lookup
 from approvals import rights
 from approvals.domain import build
 from approvals.domain.decision import Case
-from approvals.domain.draft import Draft, Known, digest, listing_digest
+from approvals.domain.draft import Draft, Known, changes, digest, shown_digest
 from approvals.domain.page import Live
 from approvals.ledger import loading
 from approvals.ledger.bodies import Bodies
@@ -105,11 +105,11 @@ async def _stored(
     drafts: Mapping[ProposalId, Sequence[Draft]],
     pages: Mapping[PageId, Known],
 ) -> dict[ProposalId, str]:
-    """The digests of the stored bytes, read and checked against their commitments; "" where bytes are gone."""
+    """The digests that are decided on, of bytes read and checked against their commitments; "" where some are gone."""
     refs = {id_: _shown(one, drafts[id_], pages) for id_, one in filed.items()}
     found = await bodies.found(db, list({ref for each in refs.values() for ref in each}))
     digests = {key: digest(body) for key, body in found.items()}
-    return {id_: _digest(one, drafts[id_], refs[id_], digests) for id_, one in filed.items()}
+    return {id_: _digest(one, drafts[id_], pages, digests) for id_, one in filed.items()}
 
 
 def _shown(filed: Filed, drafts: Sequence[Draft], pages: Mapping[PageId, Known]) -> list[ContentRef]:
@@ -122,9 +122,11 @@ def _shown(filed: Filed, drafts: Sequence[Draft], pages: Mapping[PageId, Known])
     return [one.draft.body for one in drafts]
 
 
-def _digest(filed: Filed, drafts: Sequence[Draft], refs: Sequence[ContentRef], digests: Mapping[ContentId, str]) -> str:
-    if not refs or any(ref.id not in digests for ref in refs):
-        return ""
-    if filed.submitted.build is not None:
-        return listing_digest((one.path, digests[one.draft.body.id]) for one in drafts)
-    return digests[refs[0].id]
+def _digest(
+    filed: Filed, drafts: Sequence[Draft], pages: Mapping[PageId, Known], digests: Mapping[ContentId, str]
+) -> str:
+    submitted = filed.submitted
+    if submitted.text is not None:
+        return digests.get(submitted.text.id, "")
+    reviewed = None if submitted.page is None else pages.get(submitted.page)
+    return shown_digest(submitted.kind, changes(drafts, reviewed, digests))

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from approvals.domain.draft import digest, listing_digest
+from approvals.domain.draft import Change, digest, shown_digest
 from approvals.ledger import rows
 from approvals.ledger.bodies import Bodies, Text
 from approvals.ledger.rows import Fact, Row, Words
@@ -144,11 +144,15 @@ async def _add_proposals(db: Pooled, group: Sequence[Fact], words: Words) -> Non
             case ProposalKind.PAGE:
                 assert fact.draft is not None
                 said = words.pages[fact.draft.body.id]
-                title, shown, page = said.title, said.digest, fact.draft.page
+                title, page = said.title, fact.draft.page
+                change = Change(fact.draft.action.value, fact.draft.base, words.paths[fact.draft.path.id], said.digest)
+                shown = shown_digest(fact.kind, [change])
                 drafts.append(rows.draft(one, fact.proposal, fact.draft, words))
             case ProposalKind.BUILD:
-                listed = await db.fetch(STATEMENTS.digest_of_build, one.envelope.brain, fact.build)
-                shown = listing_digest((row["path"], row["digest"]) for row in listed)
+                listed = await db.fetch(STATEMENTS.pages_of_build, one.envelope.brain, fact.build)
+                shown = shown_digest(
+                    fact.kind, [Change(row["action"], row["base"], row["path"], row["digest"]) for row in listed]
+                )
             case ProposalKind.REVIEW:
                 pass
             case _:

@@ -29,6 +29,11 @@ union all
 select name, id, 2 from groups where name = any($1::text[])
 order by rank desc
 
+-- name: called
+-- What members are called before readers. No member's name has a space, so none reads like a service's.
+select id, case when kind = 'service' then name || ' (service)' else name end as name
+from members where id = any($1::uuid[])
+
 -- name: open_after
 select * from proposals where state = 'open' and submitted_seq > $1 order by submitted_seq limit $2
 

@@ -13,8 +13,8 @@ insert into proposals (brain, proposal, kind, origin, author, runner, state, bui
 values ($1, $2, $3, $4, $5, $6, 'open', $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $16)
 on conflict (brain, proposal) do nothing
 
--- name: digest_of_build
-select path, digest from drafts where brain = $1 and holder = $2
+-- name: pages_of_build
+select action, base, path, digest from drafts where brain = $1 and holder = $2
 
 -- name: note_vote
 -- $11 is the position of the whole decision's last fact.

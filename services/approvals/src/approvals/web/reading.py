@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from approvals.asking import Asking, Sheet, state_word
+from approvals.asking import Asking, Sheet, reviewed_by, state_word
 from approvals.desk import Desk
 from approvals.domain import decision, page, policy, proposal
-from approvals.domain.draft import Draft, Known, digest
+from approvals.domain.draft import Draft, Known, changes, digest, listing, shown_digest
 from approvals.domain.page import Live
 from approvals.ledger.bodies import Text
 from approvals.web import showing
@@ -31,10 +31,16 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One proposal, or one page of a build, before its reader."""
+    """One proposal, or one page of a build, before its reader.
+
+    `digest`: what a decision binds to, of the bytes that are shown, "" where they are gone. `listing`: the text that it
+    is the digest of, "" where it is that of the bytes alone.
+    """
 
     sheet: Sheet
     state: str
+    digest: str
+    listing: str
     body: Body | None
     draft: Draft | None
     live: Known | None
@@ -64,22 +70,25 @@ class Reading:
             refs = [each for each in (ref, _replaced(draft)) if each is not None]
             found = await self._desk.bodies.found(db, refs)
         body = None if ref is None else _body(found.get(ref.id))
-        changes: list[Line] = []
+        compared: list[Line] = []
         replaced = _replaced(draft)
         if ref is not None and replaced is not None and {ref.id, replaced.id} <= found.keys():
-            changes = showing.comparison(found[replaced.id].decode(), found[ref.id].decode())
+            compared = showing.comparison(found[replaced.id].decode(), found[ref.id].decode())
         text = None
         if sheet.filed.submitted.text is not None and ref is not None and ref.id in found:
             text = msgspec.json.decode(found[ref.id], type=Text)
+        bound, listed = _bound(sheet, ref, body)
         requirement = decision.requirement(sheet.case, sheet.reader)
         votes = sheet.case.state.votes if isinstance(sheet.case.state, proposal.Open) else ()
         return Shown(
             sheet=sheet,
             state=state_word(sheet.filed),
+            digest=bound,
+            listing=listed,
             body=body,
             draft=draft,
             live=live,
-            changes=changes,
+            changes=compared,
             text=text,
             requirement=requirement,
             own=by == sheet.filed.submitted.author and not requirement.self_approval,
@@ -108,6 +117,16 @@ def _body(stored: bytes | None) -> Body:
         return Body("", [], 0, 0, gone=True)
     text = stored.decode()
     return Body(digest(stored), showing.lines(text), showing.hidden(text), len(stored))
+
+
+def _bound(sheet: Sheet, ref: ContentRef | None, body: Body | None) -> tuple[str, str]:
+    """What a decision binds to, and its listing; of the bytes before the reader, where they are the whole of it."""
+    kind, concerned = sheet.filed.submitted.kind, sheet.changes
+    if sheet.filed.submitted.text is not None:
+        return ("" if body is None else body.digest), ""
+    if kind is not ProposalKind.BUILD and ref is not None and body is not None:
+        concerned = changes(sheet.case.drafts, reviewed_by(sheet.case), {ref.id: body.digest})
+    return shown_digest(kind, concerned), listing(kind, concerned)
 
 
 def _moved(sheet: Sheet) -> str:

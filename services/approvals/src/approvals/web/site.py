@@ -12,6 +12,7 @@ from litestar import Litestar, Request, Response, get, post
 from litestar.exceptions import HTTPException
 from litestar.params import FromPath
 
+from approvals import telling
 from approvals.asking import Asking
 from approvals.commands.deciding import Deciding
 from approvals.desk import Desk
@@ -69,7 +70,7 @@ class Site:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.globals.update(words=words, visible=visible, public_url=self._public_url)
+        self._templates.globals.update(words=words, telling=telling, visible=visible, public_url=self._public_url)
 
     def app(self) -> App:
         """The application, behind its edge."""

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from contracts.enums import Outcome, PageAction, ProposalKind, Reason
+from contracts.enums import Outcome, ProposalKind, Reason
 
 KINDS = {
     ProposalKind.PAGE: "page",
@@ -14,8 +14,6 @@ KINDS = {
     ProposalKind.WORK_OUTPUT: "work output",
 }
 
-ACTIONS = {PageAction.CREATE: "new page", PageAction.EDIT: "edit", PageAction.DEPRECATE: "end of a page"}
-
 REASONS = {
     Reason.WRONG: "It is wrong",
     Reason.DUPLICATE: "It is there already",
@@ -23,16 +21,6 @@ REASONS = {
     Reason.BAD_DRAFT: "It needs to be written better",
     Reason.OTHER: "Another reason (say which)",
 }
-
-APPROVE = {
-    ProposalKind.PAGE: "Approve and publish",
-    ProposalKind.BUILD: "Approve and publish all pages",
-    ProposalKind.REVIEW: "Confirm that it still holds",
-}
-"""What the button says; texts of the inbox are kept as captures."""
-
-KEEP = "Accept and keep as a capture"
-VOTE = "Approve"
 
 OUTCOMES = {
     Outcome.APPROVED.value: "It was approved.",
