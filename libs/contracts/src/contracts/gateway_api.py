@@ -165,7 +165,7 @@ class OneProposal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Approve(msgspec.Struct, frozen=True, kw_only=True):
-    """`digest`: SHA-256 (hex) of exactly the bytes that were read."""
+    """`digest`: what `approvals_messages.ProposalLine.digest` was when it was read."""
 
     proposal: ProposalId
     digest: str
