@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
@@ -20,7 +21,7 @@ from contracts import approvals_messages as approvals
 from contracts import ingest_messages as messages
 from contracts import subjects
 from contracts.content import ContentRef
-from contracts.enums import Gate, Permission, PrincipalKind, Role, Tier
+from contracts.enums import Gate, Origin, Permission, PrincipalKind, ProposalKind, Role, Tier
 from contracts.errors import Refused, Unavailable
 from contracts.ids import BuildId, ContentId, GrantId, ImportId, PageId, PrincipalId, ProposalId, derived
 from contracts.replies import Accepted
@@ -36,13 +37,15 @@ from servers import Database, free_port, in_process
 class Approvals:
     """Stands in approvals' place on the bus: keeps what it is asked, and refuses the paths that a test names.
 
-    A request whose name is in `silent` is carried out, but nobody hears of it.
+    A request whose name is in `silent` is carried out, but nobody hears of it. `states`: what became of a proposal,
+    which is open where nothing is said.
     """
 
     asked: list[msgspec.Struct] = field(default_factory=list)
     live: dict[str, ContentRef] = field(default_factory=dict)
     refused: dict[str, Refused] = field(default_factory=dict)
     silent: set[str] = field(default_factory=set)
+    states: dict[ProposalId, str] = field(default_factory=dict)
 
     @property
     def written(self) -> dict[str, approvals.PageWrite]:
@@ -62,6 +65,7 @@ class Approvals:
         server.route(approvals.SUBMIT_BUILD, approvals.SubmitBuild, self._submit_build)
         server.route(approvals.SUBMIT_PAGE, approvals.SubmitPage, self._submit_page)
         server.route(approvals.LIVE_PAGES, approvals.AskLivePages, self._live)
+        server.route(approvals.PROPOSAL, approvals.AskProposal, self._proposal)
 
     async def _accept(self, asked: msgspec.Struct) -> Accepted:
         self._keep(asked)
@@ -96,6 +100,23 @@ class Approvals:
         ]
         return approvals.LivePages(pages=tuple(pages))
 
+    async def _proposal(self, asked: approvals.AskProposal) -> approvals.ProposalView:
+        line = approvals.ProposalLine(
+            id=asked.proposal,
+            kind=ProposalKind.PAGE,
+            title="",
+            path="",
+            change="",
+            digest="",
+            base=0,
+            origin=Origin.IMPORT,
+            proposer="ingest",
+            waiting_since=datetime(2026, 9, 2, tzinfo=UTC),
+            needs="",
+        )
+        state = self.states.get(asked.proposal, "open")
+        return approvals.ProposalView(line=line, state=state, may_decide=True, ballots=(), pages=(), body=b"")
+
 
 def proposal_of(build: BuildId) -> ProposalId:
     """The proposal that a build waits as."""
@@ -113,7 +134,13 @@ class House:
     approvals: Approvals
     members: dict[str, PrincipalId] = field(default_factory=dict)
 
-    async def join(self, name: str, grants: Sequence[tuple[str, Permission]] = (), tier: Tier = Tier.ADMIN) -> None:
+    async def join(
+        self,
+        name: str,
+        grants: Sequence[tuple[str, Permission]] = (),
+        tier: Tier = Tier.ADMIN,
+        role: Role = Role.OWNER,
+    ) -> None:
         """Let a person join and hold these grants."""
         member = PrincipalId(uuid4())
         history = subjects.access(self.ledger.brain, member)
@@ -122,9 +149,7 @@ class House:
         puts += [Put(ContentId(uuid4()), scope.encode(), Slot.SCOPE) for scope, _ in grants]
         async with postgres.transaction(self.pool, self.ledger.brain) as db:
             profile, *scopes = await self.store.put(db, self.ledger.brain, puts)
-        joined = facts.MemberJoined(
-            member=member, kind=PrincipalKind.PERSON, profile=profile, role=Role.OWNER, tier=tier
-        )
+        joined = facts.MemberJoined(member=member, kind=PrincipalKind.PERSON, profile=profile, role=role, tier=tier)
         granted = [
             facts.Granted(grant=GrantId(uuid4()), subject=member, scope=scope, permission=permission)
             for scope, (_, permission) in zip(scopes, grants, strict=True)
@@ -167,6 +192,7 @@ class House:
         self,
         import_id: ImportId,
         *,
+        by: str = "alice",
         sync: bool = False,
         present: tuple[str, ...] = (),
         options: messages.ImportOptions | None = None,
@@ -175,7 +201,7 @@ class House:
         """End the import."""
         asked = messages.FinishImport(
             import_id=import_id,
-            by=self.members["alice"],
+            by=self.members[by],
             options=options or self.options(),
             sync=sync,
             present=present,
@@ -183,11 +209,30 @@ class House:
         return await rpc.ask(self.nc, messages.FINISH_IMPORT, asked, messages.Imported, seconds=seconds)
 
     async def take(
-        self, files: dict[str, bytes], *, sync: bool = False, options: messages.ImportOptions | None = None
+        self,
+        files: dict[str, bytes],
+        *,
+        by: str = "alice",
+        sync: bool = False,
+        options: messages.ImportOptions | None = None,
     ) -> tuple[messages.ImportedPart, messages.Imported]:
         """A whole import of one part."""
-        import_id, part = await self.send(files, options=options)
-        return part, await self.finish(import_id, sync=sync, present=tuple(files))
+        import_id, part = await self.send(files, by=by, options=options)
+        return part, await self.finish(import_id, by=by, options=options, sync=sync, present=tuple(files))
+
+    async def file(
+        self, external_id: str, *, text: str = "Words.", by: str = "alice", source: str = "inbox"
+    ) -> messages.Filed:
+        """Keep one text as a capture."""
+        asked = messages.FileCapture(
+            command=command(),
+            by=self.members[by],
+            title="A note",
+            text=text,
+            external_id=external_id,
+            source=source,
+        )
+        return await rpc.ask(self.nc, messages.FILE_CAPTURE, asked, messages.Filed, seconds=20)
 
     async def body(self, ref: ContentRef) -> bytes:
         """The bytes behind a reference."""

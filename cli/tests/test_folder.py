@@ -88,11 +88,22 @@ def test_a_file_that_vanishes_before_it_is_read_is_refused(tmp_path: Path) -> No
 
 
 def test_no_folder_no_import(tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": b"1"})
-    for path in (tmp_path / "nowhere", tmp_path / "a.md"):
+    for path in (tmp_path / "nowhere", tmp_path / ("x" * 300)):
         with pytest.raises(Refused) as told:
             folder.look(path)
         assert told.value.code == "no_such_folder"
+
+
+def test_a_file_in_place_of_a_folder_is_called_a_file(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": b"1"})
+    with pytest.raises(Refused) as told:
+        folder.look(tmp_path / "a.md")
+    assert (told.value.code, told.value.where) == ("not_a_folder", str(tmp_path / "a.md"))
+    assert "file" in told.value.what
+
+
+def test_a_source_is_called_the_same_however_its_folder_is_spelled(tmp_path: Path) -> None:
+    assert folder.slug(tmp_path / "Caf\u00e9") == folder.slug(tmp_path / "Cafe\u0301") == "cafe"
 
 
 def test_collisions_are_told_over_the_whole_folder_refused_files_included(tmp_path: Path) -> None:

@@ -36,11 +36,10 @@ class Folder:
 def look(root: Path) -> Folder:
     """Find the Markdown files under `root`; folders whose name begins with a dot, and links out of it, are passed by.
 
-    Raises `no_such_folder`, and `unreadable_folder` where a part of it cannot be listed: files are known to be gone
-    only after a complete look.
+    Raises `no_such_folder`, `not_a_folder`, and `unreadable_folder` where a part of it cannot be listed: files are
+    known to be gone only after a complete look.
     """
-    if not root.is_dir():
-        raise Refused("no_such_folder", "There is no such folder.", str(root), "Name the folder to import.")
+    _check_folder(root)
     root = root.resolve()
     found = Folder()
     for place, folders, files in os.walk(root, onerror=_unreadable):
@@ -78,9 +77,23 @@ def parts(folder: Folder) -> Iterator[list[ImportFile]]:
 
 def slug(root: Path) -> str:
     """What a source is called after its folder: lower-case letters, digits and single hyphens, at most 64."""
-    name = root.resolve().name.lower()
+    name = paths.plain(root.resolve().name).lower()
     words = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in name).split()
     return "-".join(words)[:64].strip("-") or "folder"
+
+
+def _check_folder(root: Path) -> None:
+    try:
+        mode = root.stat().st_mode
+    except PermissionError:
+        what, remedy = "The folder cannot be opened.", "Make it readable, or import another folder."
+        raise Refused("unreadable_folder", what, str(root), remedy) from None
+    except OSError:
+        what = "There is no such folder."
+        raise Refused("no_such_folder", what, str(root), "Name the folder to import.") from None
+    if not stat.S_ISDIR(mode):
+        what = "This is a file; an import takes a folder of Markdown files."
+        raise Refused("not_a_folder", what, str(root), "Name the folder that holds it.")
 
 
 def _take(found: Folder, root: Path, path: Path) -> None:

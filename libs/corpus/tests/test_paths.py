@@ -1,6 +1,7 @@
 import json
 import re
 import string
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -126,8 +127,39 @@ def test_two_files_with_one_proposed_path_are_both_refused() -> None:
     assert refused == {"A b.md": "path_collision", "a-b.mdx": "path_collision", "日本.md": "path_empty"}
 
 
-def test_the_kelvin_sign_is_not_taken_for_a_k() -> None:
-    assert paths.propose("\u212aelvin.md") == "elvin.md"
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("caf\u00e9.md", "cafe.md"),
+        ("\u00e5.md", "a.md"),
+        ("\u00c5pent m\u00f8te.md", "apent-m-te.md"),
+        ("Ti\u1ebfng Vi\u1ec7t/\u0130stanbul.md", "tieng-viet/istanbul.md"),
+        ("\u00c6rlig.md", "rlig.md"),
+        ("\u212aelvin.md", "kelvin.md"),  # to Unicode, the sign is another spelling of the letter
+    ],
+)
+def test_every_spelling_of_a_name_proposes_one_path(name: str, path: str) -> None:
+    for spelled in (name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name)):
+        assert paths.propose(spelled) == path
+
+
+@given(st.text(max_size=40))
+def test_no_spelling_of_any_name_proposes_another_path(name: str) -> None:
+    def proposed(spelled: str) -> str:
+        try:
+            return paths.propose(spelled)
+        except Malformed as refused:
+            return refused.code
+
+    composed, decomposed = unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name)
+    assert proposed(composed) == proposed(decomposed) == proposed(name)
+    assert paths.title_of(composed) == paths.title_of(decomposed)
+
+
+def test_two_spellings_of_one_name_in_one_folder_are_both_refused() -> None:
+    accepted, refused = paths.propose_all(["caf\u00e9.md", "cafe\u0301.md", "tea.md"])
+    assert accepted == {"tea.md": "tea.md"}
+    assert refused == {"caf\u00e9.md": "path_collision", "cafe\u0301.md": "path_collision"}
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from contracts.enums import AuthorKind, Refusal, Region
 from contracts.errors import Refused
 from contracts.ids import BrainId, CaptureId, ContentId, PrincipalId
 from ingest.domain.capture import (
+    Changer,
     Event,
     Missing,
     Recorded,
@@ -22,6 +23,7 @@ from ingest.domain.capture import (
     change_acl,
     evolve,
     fold,
+    may_change,
     narrows,
     record,
     refuse,
@@ -130,11 +132,11 @@ def test_an_acl_narrows_exactly_when_somebody_loses_sight(before: Acl, after: Ac
 
 
 def test_bytes_that_come_back_after_others_are_another_capture() -> None:
-    first = capture_id(BRAIN, "notes", "a.md", "1" * 64, None)
-    second = capture_id(BRAIN, "notes", "a.md", "2" * 64, first)
-    again = capture_id(BRAIN, "notes", "a.md", "1" * 64, second)
+    first = capture_id(BRAIN, "notes", "a.md", "1" * 64, None, ALICE)
+    second = capture_id(BRAIN, "notes", "a.md", "2" * 64, first, ALICE)
+    again = capture_id(BRAIN, "notes", "a.md", "1" * 64, second, ALICE)
     assert len({first, second, again}) == 3
-    assert first == capture_id(BRAIN, "notes", "a.md", "1" * 64, None)
+    assert first == capture_id(BRAIN, "notes", "a.md", "1" * 64, None, ALICE)
 
 
 def test_the_same_bytes_are_different_captures_in_different_places() -> None:
@@ -144,7 +146,37 @@ def test_the_same_bytes_are_different_captures_in_different_places() -> None:
         (BRAIN, "wiki", "a.md"),
         (BrainId(uuid4()), "notes", "a.md"),
     ]
-    assert len({capture_id(*place, "1" * 64, None) for place in places}) == 4
+    assert len({capture_id(*place, "1" * 64, None, ALICE) for place in places}) == 4
+
+
+def test_the_same_bytes_of_two_people_are_different_captures() -> None:
+    assert capture_id(BRAIN, "notes", "a.md", "1" * 64, None, ALICE) != capture_id(
+        BRAIN, "notes", "a.md", "1" * 64, None, BOB
+    )
+
+
+@pytest.mark.parametrize(
+    ("administers", "subjects", "acl", "may"),
+    [
+        (False, {BOB}, EVERYONE, False),
+        (False, {BOB}, BOTH, False),
+        (True, {BOB}, EVERYONE, True),
+        (True, {BOB}, BOTH, True),
+        (True, {BOB, ALICE}, ONLY_ALICE, True),  # as one admitted by a group is
+        (True, {BOB}, ONLY_ALICE, False),
+        (True, {BOB}, NOBODY, False),
+        (True, {BOB}, UNKNOWN, False),
+    ],
+)
+def test_what_somebody_else_filed_is_changed_only_by_an_administrator_whom_it_admits(
+    administers: bool, subjects: set[PrincipalId], acl: Acl, may: bool
+) -> None:
+    assert may_change(Changer(BOB, frozenset(subjects), administers), ALICE, acl) is may
+
+
+@pytest.mark.parametrize("acl", [EVERYONE, NOBODY, UNKNOWN, ONLY_ALICE])
+def test_whoever_filed_a_capture_may_change_it_whomever_it_admits(acl: Acl) -> None:
+    assert may_change(Changer(BOB, frozenset({BOB}), administers=False), BOB, acl)
 
 
 ACLS = st.sampled_from([EVERYONE, NOBODY, UNKNOWN, ONLY_ALICE, BOTH])

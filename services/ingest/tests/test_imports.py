@@ -1,6 +1,7 @@
 """Imports on a real log and database: what is kept, refused and proposed, and what a second time changes."""
 
 import asyncio
+import unicodedata
 from uuid import uuid4
 
 import pytest
@@ -246,3 +247,95 @@ async def test_another_brain_sees_nothing_of_it(house: House) -> None:
     async with postgres.transaction(house.pool, service_principal(house.ledger.brain, "other")) as db:
         for table in ("captures", "refusals", "sights", "import_pages"):
             assert await db.fetch(f"select * from {table}") == []
+
+
+@pytest.mark.parametrize("ending", ["rejected", "withdrawn"])
+async def test_pages_whose_proposal_ended_without_them_are_proposed_again(house: House, ending: str) -> None:
+    _, first = await house.take(TWO)
+    written = house.approvals.written
+    house.approvals.states = dict.fromkeys(first.builds, ending)
+    part, second = await house.take(TWO)
+    assert counts(part) == (0, 2, 2)
+    assert (len(second.builds), second.pages) == (1, 2)
+    assert not set(first.builds) & set(second.builds)
+    assert {path: write.body for path, write in house.approvals.written.items()} == {
+        path: write.body for path, write in written.items()
+    }
+    part, third = await house.take(TWO)  # the new proposal is open
+    assert (counts(part), third.builds) == ((0, 2, 0), ())
+
+
+async def test_one_page_is_proposed_anew_each_time_that_its_proposal_is_rejected(house: House) -> None:
+    seen = set()
+    for _ in range(3):
+        _, done = await house.take({"travel.md": TRAVEL})
+        seen |= set(done.builds)
+        house.approvals.states = dict.fromkeys(done.builds, "rejected")
+    assert len(seen) == 3
+
+
+async def test_pages_that_were_approved_are_not_proposed_again(house: House) -> None:
+    _, first = await house.take(TWO)
+    house.approvals.states = dict.fromkeys(first.builds, "approved")
+    part, second = await house.take(TWO)
+    assert (counts(part), second.builds) == ((0, 2, 0), ())
+    assert await house.rows("select distinct settled from import_pages") == [(True,)]
+
+
+async def test_a_folder_is_the_same_however_its_system_spells_the_names(house: House) -> None:
+    composed = {"caf\u00e9.md": TRAVEL, "\u00e5r/m\u00f8te.md": LEAVE}
+    await house.take(composed)
+    assert set(house.approvals.written) == {"cafe.md", "ar/m-te.md"}
+    part, done = await house.take(
+        {unicodedata.normalize("NFD", name): body for name, body in composed.items()}, sync=True
+    )
+    assert (counts(part), done.withdrawn, done.builds) == ((0, 2, 0), 0, ())
+    assert set(await captures(house)) == set(composed)
+
+
+@pytest.mark.parametrize("bodies", [(TRAVEL, LEAVE), (TRAVEL, TRAVEL)])
+async def test_two_spellings_of_one_name_are_both_refused_by_the_names_they_have(
+    house: House, bodies: tuple[bytes, bytes]
+) -> None:
+    names = ("caf\u00e9.md", "cafe\u0301.md")
+    _, part = await house.send(dict(zip(names, bodies, strict=True)))
+    assert counts(part) == (0, 0, 0)
+    assert [(one.file, one.category) for one in part.refused] == [(name, Refusal.PATH_COLLISION) for name in names]
+    assert await captures(house) == {}
+
+
+async def test_a_file_whose_path_an_earlier_part_has_is_refused_by_name(house: House) -> None:
+    import_id, _ = await house.send({"cafe.md": TRAVEL})
+    for _ in range(2):
+        _, part = await house.send({"caf\u00e9.md": LEAVE, "tea.md": LEAVE}, import_id=import_id, part=1)
+        assert counts(part) == (1, 0, 1)
+        assert [(one.file, one.category) for one in part.refused] == [("caf\u00e9.md", Refusal.PATH_COLLISION)]
+    assert set(await captures(house)) == {"cafe.md", "tea.md"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "where"),
+    [
+        ({"owner": "ali\0ce"}, "options.owner"),
+        ({"acl": ("alice", "\0")}, "options.acl[2]"),
+        ({"source": "no\0tes"}, "options.source"),
+    ],
+)
+async def test_a_text_with_a_nul_is_refused_with_its_place(
+    house: House, changes: dict[str, object], where: str
+) -> None:
+    options = house.options(**changes)  # type: ignore[arg-type]  # each case names its own
+    with pytest.raises(Refused) as sent:
+        await house.send(TWO, options=options)
+    with pytest.raises(Refused) as ended:
+        await house.finish(ImportId(uuid4()), options=options)
+    assert {(one.value.code, one.value.where) for one in (sent, ended)} == {("character_refused", where)}
+
+
+async def test_a_file_name_with_a_nul_is_refused_with_its_place(house: House) -> None:
+    with pytest.raises(Refused) as sent:
+        await house.send(TWO | {"a\0.md": TRAVEL}, colliding=("b\0",))
+    with pytest.raises(Refused) as ended:
+        await house.finish(ImportId(uuid4()), sync=True, present=("a.md", "a\0.md"))
+    assert (sent.value.where, ended.value.where) == ("files[3].path", "present[2]")
+    assert await captures(house) == {}

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from contracts.captures import Acl
 from contracts.enums import Access, Refusal
-from contracts.ids import BrainId
+from contracts.ids import BrainId, PrincipalId
 from corpus import page
 from ingest.domain.importing import File, Kept, Known, NotKept, Outcome, Terms, Unchanged, judge
 
 TERMS = Terms(
     brain=BrainId(UUID(int=1)),
+    by=PrincipalId(UUID(int=2)),
     source="notes",
     owner="alice",
     access=Access.DEPARTMENT,
@@ -38,7 +39,7 @@ def refusal(body: bytes, name: str = "travel.md", terms: Terms = TERMS) -> NotKe
 
 
 def known(outcome: Kept) -> Known:
-    return Known(outcome.capture, outcome.supersedes, Acl(everyone=True))
+    return Known(outcome.capture, TERMS.by, outcome.supersedes, Acl(everyone=True))
 
 
 def front(outcome: Kept) -> page.Front:
@@ -101,6 +102,15 @@ def test_a_file_that_was_withdrawn_and_comes_back_is_a_new_capture() -> None:
     first = kept(TEXT)
     again = kept(TEXT, known=replace(known(first), withdrawn=True))
     assert again.supersedes == first.capture
+
+
+def test_what_somebody_else_filed_is_unchanged_by_the_same_bytes_and_superseded_by_others() -> None:
+    first = kept(TEXT)
+    another = replace(TERMS, by=PrincipalId(UUID(int=3)))
+    assert judge(File("travel.md", TEXT), known(first), another) == Unchanged("travel.md", first.capture)
+    second = judge(File("travel.md", TEXT + b"\nAnd cheap.\n"), known(first), another)
+    assert isinstance(second, Kept)
+    assert second.supersedes == first.capture
 
 
 def test_a_page_that_was_never_proposed_is_composed_again() -> None:

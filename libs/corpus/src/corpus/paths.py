@@ -66,12 +66,25 @@ def _check_segments(segments: list[str]) -> None:
             raise Malformed("path_reserved", f"Segment {number} of the path is a reserved device name.")
 
 
+def one_form(filename: str) -> str:
+    """A file's name in Unicode's composed form (NFC): systems spell the same name in different code points."""
+    return unicodedata.normalize("NFC", filename)
+
+
+def plain(text: str) -> str:
+    """The text without accents: what Unicode decomposes into a letter and combining marks keeps the letter.
+
+    `å` and `é` become `a` and `e` however they are spelled. What Unicode does not decompose, `ø` or `æ`, stays.
+    """
+    return "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) != "Mn")
+
+
 def propose(filename: str) -> str:
-    """The canonical path that the importer proposes for a file's relative name.
+    """The canonical path that the importer proposes for a file's relative name, the same for every spelling of it.
 
     Refused where a segment keeps no letter or digit, steps upwards, is reserved, or the outcome is too long or deep.
     """
-    segments = [segment for segment in filename.replace("\\", "/").split("/") if segment not in ("", ".")]
+    segments = [segment for segment in plain(filename).replace("\\", "/").split("/") if segment not in ("", ".")]
     if not segments:
         raise Malformed("path_empty", "The file name leaves nothing to make a path of.")
     segments[-1] = _without_suffix(segments[-1])
@@ -113,6 +126,6 @@ def propose_all(filenames: Iterable[str]) -> tuple[dict[str, str], dict[str, str
 
 def title_of(filename: str) -> str:
     """A readable title made of a file's name, for a page that has neither a title nor a heading."""
-    name = _without_suffix(filename.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1])
+    name = _without_suffix(one_form(filename).replace("\\", "/").rstrip("/").rsplit("/", 1)[-1])
     words = " ".join("".join(c if c.isprintable() else " " for c in re.sub(r"[-_.\s]+", " ", name)).split())
     return (words[:1].upper() + words[1:])[:200] or "Untitled"

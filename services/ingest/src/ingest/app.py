@@ -27,6 +27,7 @@ from ingest.commands.filing import Filing
 from ingest.commands.finish import Finish
 from ingest.desk import Desk
 from ingest.settings import Settings
+from ingest.texts import checked
 
 SERVICE = "ingest"
 
@@ -89,9 +90,9 @@ def _serve(server: rpc.Server, settings: Settings, pool: Pool, ring: KeyRing) ->
             clock=_now,
         )
 
-    server.route(IMPORT_FILES, ImportFiles, lambda asked: Files(desk()).take(asked))
-    server.route(FINISH_IMPORT, FinishImport, lambda asked: Finish(desk()).take(asked))
-    server.route(FILE_CAPTURE, FileCapture, lambda asked: Filing(desk()).take(asked))
+    server.route(IMPORT_FILES, ImportFiles, lambda asked: Files(desk()).take(checked(asked)))
+    server.route(FINISH_IMPORT, FinishImport, lambda asked: Finish(desk()).take(checked(asked)))
+    server.route(FILE_CAPTURE, FileCapture, lambda asked: Filing(desk()).take(checked(asked)))
 
 
 def _projectors(settings: Settings, client: Client, pool: Pool, ring: KeyRing) -> list[Projector]:

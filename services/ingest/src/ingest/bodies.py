@@ -12,7 +12,7 @@ from content.bodies import Finding, Put, Slot
 from content.errors import ContentRefused
 from contracts.content import ContentRef
 from contracts.enums import PageAction
-from contracts.ids import CaptureId, CommandId, ImportId, content_id
+from contracts.ids import CaptureId, CommandId, ImportId, PrincipalId, content_id
 from ingest import shelf
 from ingest.desk import Desk
 from ingest.domain.importing import Kept, NotKept, Outcome
@@ -30,7 +30,7 @@ class Stored:
 
 
 async def store(
-    desk: Desk, source: str, import_id: ImportId, outcomes: Sequence[Outcome]
+    desk: Desk, by: PrincipalId, source: str, import_id: ImportId, outcomes: Sequence[Outcome]
 ) -> tuple[list[Outcome], Mapping[CaptureId, Stored]]:
     """Store what is kept, and let its pages wait for the end of the import, all in one transaction.
 
@@ -38,11 +38,11 @@ async def store(
     the stored bodies are called.
     """
     try:
-        return list(outcomes), await _put(desk, source, import_id, _kept(outcomes))
+        return list(outcomes), await _put(desk, by, source, import_id, _kept(outcomes))
     except ContentRefused as refused:
         found = _first_findings(refused.findings, _kept(outcomes))
         outcomes = [_refused(outcome, found) for outcome in outcomes]
-        return outcomes, await _put(desk, source, import_id, _kept(outcomes))
+        return outcomes, await _put(desk, by, source, import_id, _kept(outcomes))
 
 
 def puts(desk: Desk, source: str, kept: Kept) -> list[Put]:
@@ -61,7 +61,9 @@ def descriptor(capture: CaptureId, named: Descriptor) -> Put:
     return Put(content_id(CommandId(capture), "descriptor"), msgspec.json.encode(named), Slot.SOURCE)
 
 
-async def _put(desk: Desk, source: str, import_id: ImportId, kept: Sequence[Kept]) -> dict[CaptureId, Stored]:
+async def _put(
+    desk: Desk, by: PrincipalId, source: str, import_id: ImportId, kept: Sequence[Kept]
+) -> dict[CaptureId, Stored]:
     if not kept:
         return {}
     wanted = [put for one in kept for put in puts(desk, source, one)]
@@ -72,7 +74,7 @@ async def _put(desk: Desk, source: str, import_id: ImportId, kept: Sequence[Kept
             Waiting(one.capture, PageAction.EDIT, one.name, one.path, stored[one.capture].page, one.facts)
             for one in kept
         ]
-        await shelf.let_wait(db, desk.brain, source, import_id, pages)
+        await shelf.let_wait(db, desk.brain, by, source, import_id, pages)
     return stored
 
 

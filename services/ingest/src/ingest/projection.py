@@ -12,6 +12,7 @@ from contracts.captures import Acl, CaptureAclChanged, CaptureRecorded, CaptureR
 from contracts.catalogue import wire_type
 from contracts.envelope import Recorded
 from contracts.ids import BrainId, PrincipalId
+from corpus import paths
 from eventlog.projector import Apply, Projection
 
 STATEMENTS = sql.load("ingest", "projection.sql")
@@ -44,14 +45,15 @@ def access(store: ContentStore) -> Projection:
 def _applying_captures(store: ContentStore) -> Apply:
     async def apply(db: Pooled, recorded: Sequence[Recorded[msgspec.Struct]]) -> None:
         brain = recorded[0].envelope.brain
-        kept = [(one.position, one.fact) for one in recorded if isinstance(one.fact, CaptureRecorded)]
+        kept = [(one, one.fact) for one in recorded if isinstance(one.fact, CaptureRecorded)]
         refused = [(one.position, one.fact) for one in recorded if isinstance(one.fact, CaptureRefused)]
         bodies = await store.get(db, brain, [fact.descriptor for _, fact in kept]) if kept else {}
         rows = []
-        for position, fact in kept:
+        for one, fact in kept:
             named = msgspec.json.decode(bodies[fact.descriptor.id], type=Descriptor)
+            name, filed_by = paths.one_form(named.external_id), one.envelope.actor
             rows.append(
-                (brain, named.source, named.external_id, fact.capture, fact.supersedes, *_columns(fact.acl), position)
+                (brain, named.source, name, filed_by, fact.capture, fact.supersedes, *_columns(fact.acl), one.position)
             )
         await db.executemany(STATEMENTS.keep_capture, rows)
         await db.executemany(

@@ -1,9 +1,10 @@
 -- What the two projections of ingest write. A row never takes older news over newer.
 
 -- name: keep_capture
-insert into captures as kept (brain, source, external_id, capture, supersedes, everyone, principals, known, source_seq)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-on conflict (brain, source, external_id) do update
+insert into captures as kept
+       (brain, source, external_id, filed_by, capture, supersedes, everyone, principals, known, source_seq)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+on conflict (brain, source, external_id, filed_by) do update
    set capture = excluded.capture, supersedes = excluded.supersedes, everyone = excluded.everyone,
        principals = excluded.principals, known = excluded.known, source_seq = excluded.source_seq
  where kept.source_seq < excluded.source_seq

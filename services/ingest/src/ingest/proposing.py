@@ -66,7 +66,7 @@ async def propose(desk: Desk, by: PrincipalId, pages: Sequence[Waiting]) -> Prop
 
 
 async def _propose_page(desk: Desk, by: PrincipalId, page: Waiting) -> Proposed:
-    command = CommandId(derived(page.capture, "propose", page.action.value, page.path))
+    command = CommandId(derived(by, "propose", _turn(page), page.path))
     asked = SubmitPage(command=command, author=desk.importer, runner=by, origin=Origin.IMPORT, write=_write(page))
     try:
         submitted = await rpc.ask(desk.nc, SUBMIT_PAGE, asked, Submitted, seconds=SECONDS)
@@ -77,7 +77,7 @@ async def _propose_page(desk: Desk, by: PrincipalId, page: Waiting) -> Proposed:
 
 async def _propose_build(desk: Desk, by: PrincipalId, pages: Sequence[Waiting]) -> Proposed:
     """The build's id follows from its runner and pages, so that a second try goes on with the build of the first."""
-    build = BuildId(derived(by, "build", *(f"{page.capture}/{page.action.value}" for page in pages)))
+    build = BuildId(derived(by, "build", *(_turn(page) for page in pages)))
     opening = OpenBuild(
         command=CommandId(derived(build, "open")), build=build, author=desk.importer, runner=by, origin=Origin.IMPORT
     )
@@ -112,6 +112,11 @@ async def _write_pages(desk: Desk, build: BuildId, pages: Sequence[Waiting]) -> 
         first = await _write_pages(desk, build, pages[:half])
         return first | await _write_pages(desk, build, pages[half:])
     return {}
+
+
+def _turn(page: Waiting) -> str:
+    """What a page is proposed for: the same until a proposal of it has ended without it."""
+    return f"{page.capture}/{page.action.value}/{page.former or ''}"
 
 
 def _write(page: Waiting) -> PageWrite:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from access.rule import PageClass, permission, rank
 from chassis.postgres import transaction
 from contracts.captures import Acl
 from contracts.enums import Permission
@@ -22,8 +21,9 @@ _SOURCE_LENGTH = 64
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The terms, the known ones among the files, and whom the import admits where it says so."""
+    """Who imports, the terms, the known ones among the files, and whom the import admits where it says so."""
 
+    runner: Runner
     terms: Terms
     held: Mapping[str, Held]
     acl: Acl | None
@@ -39,21 +39,22 @@ async def world(desk: Desk, by: PrincipalId, options: ImportOptions, names: Iter
         runner = await shelf.runner(db, desk.brain, by)
         owners = await shelf.owner_names(db)
         acl = await shelf.admitted(db, options.acl)
-        held = await shelf.latest(db, desk.brain, options.source, names)
+        held = await shelf.latest(db, desk.brain, options.source, names, runner.changer)
     if options.owner not in owners:
         raise Refused(
             "owner_missing", "The owner is no active member and no group.", "owner", "Name one who can be asked."
         )
     terms = Terms(
         brain=desk.brain,
+        by=by,
         source=options.source,
         owner=options.owner,
         access=options.access,
         names=owners,
-        may_suggest=lambda page: _may_suggest(runner, page),
+        may_suggest=lambda page: runner.holds(Permission.SUGGEST, page),
         key=desk.key,
     )
-    return World(terms, held, acl)
+    return World(runner, terms, held, acl)
 
 
 def check_source(source: str) -> None:
@@ -65,8 +66,3 @@ def check_source(source: str) -> None:
             "source",
             "Name it otherwise.",
         )
-
-
-def _may_suggest(runner: Runner, page: PageClass) -> bool:
-    held = permission(runner.grants, runner.caller, page)
-    return held is not None and rank(held) >= rank(Permission.SUGGEST)

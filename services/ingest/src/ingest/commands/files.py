@@ -11,12 +11,13 @@ from contracts.enums import AuthorKind, Refusal, Region
 from contracts.errors import Refused, Unavailable
 from contracts.ids import CaptureId, CommandId, derived
 from contracts.ingest_messages import ImportedPart, ImportFiles, RefusedFile
+from corpus import paths
 from eventlog.log import Append, Conflict
-from ingest import bodies, shelf
+from ingest import bodies, resolved, shelf
 from ingest.bodies import Stored
 from ingest.desk import ATTEMPTS, Desk
 from ingest.domain import capture
-from ingest.domain.importing import File, Kept, NotKept, Outcome, Unchanged, judge
+from ingest.domain.importing import COLLISION, File, Kept, NotKept, Outcome, Unchanged, judge
 from ingest.terms import World, world
 
 _FILES = metrics.counter("ingest_files_total", "files of imports by what became of them", "outcome")
@@ -36,14 +37,12 @@ class Files:
         Raises `part_too_large`, `file_twice`, what `terms.world` raises, and `Unavailable`.
         """
         _check(asked)
-        desk, source = self._desk, asked.options.source
-        files = [File(file.path, file.text, file.path in asked.colliding) for file in asked.files]
+        desk, source, files = self._desk, asked.options.source, _files(asked)
         async with desk.one_import():
             for _ in range(ATTEMPTS):
                 stood = await desk.fresh()
-                around = await world(desk, asked.by, asked.options, [file.name for file in files])
-                outcomes = await asyncio.to_thread(_judge_all, files, around)
-                outcomes, stored = await bodies.store(desk, source, asked.import_id, outcomes)
+                around, outcomes = await self._judge(asked, files)
+                outcomes, stored = await bodies.store(desk, asked.by, source, asked.import_id, outcomes)
                 try:
                     said = await self._say(asked, around, outcomes, stored)
                 except Conflict as conflict:
@@ -53,6 +52,20 @@ class Files:
                 archived = not said or await desk.archived.wait("CAP", said)
                 return _told(asked, around, outcomes, said or stood, archived=archived)
         raise Unavailable("others keep recording the same files; try again")
+
+    async def _judge(self, asked: ImportFiles, files: Sequence[File]) -> tuple[World, list[Outcome]]:
+        """Decide on each file. One that has not changed is proposed again where its proposal ended without it."""
+        desk, names = self._desk, [file.name for file in files]
+        around = await world(desk, asked.by, asked.options, names)
+        outcomes = await asyncio.to_thread(_judge_all, files, around)
+        unchanged = [around.held[one.name] for one in outcomes if isinstance(one, Unchanged)]
+        if await resolved.release(desk, asked.by, unchanged):
+            around = await world(desk, asked.by, asked.options, names)
+            outcomes = await asyncio.to_thread(_judge_all, files, around)
+        kept = [one.path for one in outcomes if isinstance(one, Kept)]
+        async with transaction(desk.pool, desk.brain, readonly=True) as db:
+            claims = await shelf.claims(db, desk.brain, asked.by, asked.import_id, kept)
+        return around, [_unless_claimed(one, claims) for one in outcomes]
 
     async def _say(
         self, asked: ImportFiles, around: World, outcomes: Sequence[Outcome], stored: Mapping[CaptureId, Stored]
@@ -66,12 +79,14 @@ class Files:
         expected: dict[str, int] = {}
         for outcome in new:
             subject = subjects.capture_recording(desk.brain, outcome.capture)
+            if subject in expected:
+                continue  # the same bytes under two spellings of one name: refused once
             for fact in self._decide(outcome, _state(outcome, around, refused), around, stored):
                 facts.append((subject, fact))
                 expected[subject] = refused[outcome.capture][1] if outcome.capture in refused else 0
         if not facts:
             return 0
-        command = CommandId(derived(asked.import_id, "files", asked.part, *sorted(expected)))
+        command = CommandId(derived(asked.import_id, asked.by, "files", asked.part, *sorted(expected)))
         decision = Append(command, asked.by, asked.import_id, tuple(facts), expected)
         position = await desk.recordings.append_many(decision)
         await desk.catch_up(recordings=position)
@@ -106,7 +121,9 @@ class Files:
         ]
         if facts:
             narrowing = any(capture.narrows(known.acl, acl) for known in standing)
-            command = CommandId(derived(asked.import_id, "acl", asked.part, *(fact.capture for fact in facts)))
+            command = CommandId(
+                derived(asked.import_id, asked.by, "acl", asked.part, *(fact.capture for fact in facts))
+            )
             position = await self._desk.change_sight(command, asked.by, facts, narrowing=narrowing)
             await self._desk.archived.wait("EVT", position)
 
@@ -118,6 +135,20 @@ def _check(asked: ImportFiles) -> None:
         )
     if len({file.path for file in asked.files}) < len(asked.files):
         raise Refused("file_twice", "A file is named twice in this part.", "files", "Send each file once.")
+
+
+def _files(asked: ImportFiles) -> list[File]:
+    """The files by the one form of their names; two that would share a page path collide, whatever the sender says."""
+    _, faults = paths.propose_all(file.path for file in asked.files)
+    colliding = {name for name, code in faults.items() if code == "path_collision"} | set(asked.colliding)
+    return [File(paths.one_form(file.path), file.text, file.path in colliding) for file in asked.files]
+
+
+def _unless_claimed(outcome: Outcome, claims: Mapping[str, str]) -> Outcome:
+    """The outcome, or a refusal where a file of another name in an earlier part has the page's path."""
+    if not isinstance(outcome, Kept) or claims.get(outcome.path, outcome.name) == outcome.name:
+        return outcome
+    return NotKept(outcome.name, outcome.capture, Refusal.PATH_COLLISION, 0, COLLISION)
 
 
 def _judge_all(files: Sequence[File], around: World) -> list[Outcome]:
@@ -144,13 +175,13 @@ def _told(
     """What became of the part. What this same import recorded at an earlier try counts as recorded by it."""
     captures = pages = unchanged = 0
     refused = []
-    for outcome in outcomes:
+    for file, outcome in zip(asked.files, outcomes, strict=True):
         held = around.held.get(outcome.name)
-        ours = held is not None and held.import_id == asked.import_id
+        ours = held is not None and (held.import_id, held.runner) == (asked.import_id, asked.by)
         if isinstance(outcome, NotKept):
             _FILES.add(outcome.category.value)
             refused.append(
-                RefusedFile(file=outcome.name, category=outcome.category, line=outcome.line, detail=outcome.detail)
+                RefusedFile(file=file.path, category=outcome.category, line=outcome.line, detail=outcome.detail)
             )
             continue
         new = ours or not _stands(outcome)

@@ -11,6 +11,7 @@ from contracts.enums import AuthorKind, Region
 from contracts.errors import Refused, Unavailable
 from contracts.ids import CommandId, content_id
 from contracts.ingest_messages import FileCapture, Filed
+from corpus import paths
 from corpus.errors import Malformed
 from corpus.references import capture_reference
 from eventlog.log import Append, Conflict
@@ -46,18 +47,22 @@ class Filing:
         raise Unavailable("others keep recording the same text; try again")
 
     async def _keep(self, asked: FileCapture, stood: int) -> Filed:
-        desk, body = self._desk, asked.text.encode()
-        named = Descriptor(asked.source, asked.external_id, _reference(asked), asked.title)
+        desk, body, external_id = self._desk, asked.text.encode(), paths.one_form(asked.external_id)
+        named = Descriptor(asked.source, external_id, _reference(asked.source, external_id), asked.title)
         digest = hmac.new(desk.key, body, hashlib.sha256).hexdigest()
         async with transaction(desk.pool, desk.brain) as db:
-            held = (await shelf.latest(db, desk.brain, asked.source, [asked.external_id])).get(asked.external_id)
+            filer = capture.Changer(asked.by, frozenset(), administers=False)
+            held = (await shelf.latest(db, desk.brain, asked.source, [external_id], filer)).get(external_id)
             known = None if held is None else held.known
-            if known is not None and known.capture == capture.capture_id(
-                desk.brain, asked.source, asked.external_id, digest, known.supersedes
+            if (
+                known is not None
+                and not known.withdrawn
+                and known.capture
+                == capture.capture_id(desk.brain, asked.source, external_id, digest, known.supersedes, asked.by)
             ):
                 return Filed(capture=known.capture, position=stood, archived=await desk.archived.wait("CAP", stood))
             supersedes = None if known is None else known.capture
-            new = capture.capture_id(desk.brain, asked.source, asked.external_id, digest, supersedes)
+            new = capture.capture_id(desk.brain, asked.source, external_id, digest, supersedes, asked.by)
             puts = [Put(content_id(CommandId(new), "body"), body, Slot.CAPTURE), descriptor(new, named)]
             kept, name = await desk.store.put(db, desk.brain, puts)
         recorded = CaptureRecorded(
@@ -79,8 +84,8 @@ class Filing:
         return Filed(capture=new, position=position, archived=await desk.archived.wait("CAP", position))
 
 
-def _reference(asked: FileCapture) -> str:
+def _reference(source: str, external_id: str) -> str:
     try:
-        return capture_reference(asked.source, asked.external_id)
+        return capture_reference(source, external_id)
     except Malformed as malformed:
         raise Refused(malformed.code, malformed.what, "external_id", "Name the text otherwise.") from None

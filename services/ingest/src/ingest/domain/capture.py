@@ -7,7 +7,7 @@ from typing import TypeAlias, assert_never
 from contracts.captures import Acl, CaptureAclChanged, CaptureRecorded, CaptureRefused, CaptureWithdrawn
 from contracts.enums import Refusal
 from contracts.errors import Refused as RuleBroken
-from contracts.ids import BrainId, CaptureId, derived
+from contracts.ids import BrainId, CaptureId, PrincipalId, derived
 
 Event: TypeAlias = CaptureRecorded | CaptureRefused | CaptureWithdrawn | CaptureAclChanged
 
@@ -39,6 +39,26 @@ class Withdrawn:
 
 
 State: TypeAlias = Missing | Refused | Recorded | Withdrawn
+
+
+@dataclass(frozen=True, slots=True)
+class Changer:
+    """Who wants to change what a source holds: with all its subjects, and whether it is an admin or owner."""
+
+    principal: PrincipalId
+    subjects: frozenset[PrincipalId]
+    administers: bool
+
+
+def may_change(changer: Changer, filed_by: PrincipalId, acl: Acl) -> bool:
+    """Whether this one may supersede, withdraw or open and close a capture; for all others it does not exist.
+
+    Whoever filed it may. An admin or owner may where the capture admits them: no role widens what somebody sees.
+    """
+    if changer.principal == filed_by:
+        return True
+    admitted = acl.known and (acl.everyone or not changer.subjects.isdisjoint(acl.principals))
+    return changer.administers and admitted
 
 
 def evolve(state: State, event: Event) -> State:
@@ -120,13 +140,18 @@ def narrows(before: Acl, after: Acl) -> bool:
     return not set(before.principals) <= set(after.principals)
 
 
-def capture_id(brain: BrainId, source: str, external_id: str, digest: str, supersedes: CaptureId | None) -> CaptureId:
+def capture_id(
+    brain: BrainId, source: str, external_id: str, digest: str, supersedes: CaptureId | None, filed_by: PrincipalId
+) -> CaptureId:
     """The id of one version of one thing of a source: the same bytes after the same version are the same capture.
+
+    What two people file is never the same capture: neither learns from an id what the other has filed.
 
     `digest`: the SHA-256 of the bytes under a key of the brain, in hex, so that the id confirms no guess. Bytes that
     come back after others are a new capture: it supersedes those others.
     """
-    return CaptureId(derived(brain, "capture", source, external_id, digest, "" if supersedes is None else supersedes))
+    before = "" if supersedes is None else supersedes
+    return CaptureId(derived(brain, "capture", source, external_id, digest, before, filed_by))
 
 
 def _no_such_capture(capture: CaptureId) -> RuleBroken:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from access.rule import PageClass
 from contracts.captures import Acl
 from contracts.enums import Access, Reach, Refusal
-from contracts.ids import BrainId, CaptureId
+from contracts.ids import BrainId, CaptureId, PrincipalId
 from corpus import frontmatter, page, paths
 from corpus.errors import Malformed
 from corpus.page import Page
@@ -36,15 +36,19 @@ _CATEGORIES = {
 """What the page format calls a fault, as a category of refusal; whatever is not here is the frontmatter's."""
 
 
+COLLISION = "Another file of the folder has the same page path."
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What holds for every file of an import.
 
-    `names`: active members and groups, who alone can own a page. `may_suggest`: whether the person who imports may
-    suggest a page of this class. `key`: the brain's key for digests of captures.
+    `by`: who imports. `names`: active members and groups, who alone can own a page. `may_suggest`: whether the person
+    who imports may suggest a page of this class. `key`: the brain's key for digests of captures.
     """
 
     brain: BrainId
+    by: PrincipalId
     source: str
     owner: str
     access: Access
@@ -64,9 +68,13 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The latest version of a file that is recorded. `awaits`: its page was composed and never proposed."""
+    """The latest version of a file that is recorded.
+
+    `awaits`: its page was composed and never proposed, or its proposal ended without it.
+    """
 
     capture: CaptureId
+    filed_by: PrincipalId
     supersedes: CaptureId | None
     acl: Acl
     withdrawn: bool = False
@@ -143,16 +151,16 @@ def judge(file: File, known: Known | None, terms: Terms) -> Outcome:
 def _identify(name: str, digest: str, known: Known | None, terms: Terms) -> tuple[CaptureId, bool]:
     """The file's capture, and whether that is the one which is known already."""
     if known is not None and not known.withdrawn:
-        latest = capture_id(terms.brain, terms.source, name, digest, known.supersedes)
+        latest = capture_id(terms.brain, terms.source, name, digest, known.supersedes, known.filed_by)
         if latest == known.capture:
             return latest, True
     before = None if known is None else known.capture
-    return capture_id(terms.brain, terms.source, name, digest, before), False
+    return capture_id(terms.brain, terms.source, name, digest, before, terms.by), False
 
 
 def _path(file: File) -> str:
     if file.collides:
-        raise Malformed("path_collision", "Another file of the folder has the same page path.")
+        raise Malformed("path_collision", COLLISION)
     return paths.propose(file.name)
 
 
@@ -171,7 +179,7 @@ def _compose(file: File, reference: str, terms: Terms) -> Page:
 def _check(path: str, composed: Page, terms: Terms) -> None:
     if not composed.text.strip():
         raise Malformed("empty", "The file has no text.")
-    if not terms.may_suggest(_placed(path, composed)):
+    if not terms.may_suggest(placed(path, composed)):
         raise Malformed("forbidden", "You may not suggest such a page at its path.")
 
 
@@ -201,6 +209,7 @@ def _other_names() -> Iterator[str]:
     yield from (f"imported-owner-{number}" for number in itertools.count(2))
 
 
-def _placed(path: str, composed: Page) -> PageClass:
+def placed(path: str, composed: Page) -> PageClass:
+    """The class of a page, as the access rule judges it."""
     front = composed.front
     return PageClass(path, Access(front.access.value), Reach(front.sensitivity.value), front.category, front.domain)
