@@ -34,6 +34,8 @@ COMMANDS = {
     "grant": "rights",
     "why": "rights",
     "token": "rights",
+    "limits": "usage",
+    "costs": "usage",
     "search": "reading",
     "read": "reading",
     "log": "ledger",

@@ -31,6 +31,8 @@ READS: dict[str, type[msgspec.Struct]] = {
     api.WHY: api.Why,
     api.PROPOSALS: api.ProposalsAfter,
     api.PROPOSAL: api.OneProposal,
+    api.LIMITS: Nothing,
+    api.COSTS: api.CostsOf,
 }
 WRITES: dict[str, type[msgspec.Struct]] = {
     api.MEMBER_ADD: api.NewMember,
@@ -46,6 +48,7 @@ WRITES: dict[str, type[msgspec.Struct]] = {
     api.WITHDRAW: api.WithdrawText,
     api.IMPORT_PART: api.ImportPart,
     api.IMPORT_FINISH: api.ImportEnd,
+    api.LIMIT_SET: api.NewLimit,
 }
 TOOLS: dict[str, type[msgspec.Struct]] = {
     "find_page": inputs.FindPage,

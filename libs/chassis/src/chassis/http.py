@@ -44,6 +44,7 @@ async def serve(app: App, port: int, host: str = LOOPBACK, *, lifespan: bool = F
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # who may speak for others is the application's to say
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     server = _Server(config)

@@ -2,10 +2,10 @@
 
 Each path stands with its method, request and reply. Paths take no parameters; a GET takes its request as a query.
 A refusal is `{"error": {"code", "what", "where", "remedy", "request_id"}}` with 400 (not JSON), 401, 403, 404,
-409 (the world has moved), 413, 422 (a field or rule) or 503 with Retry-After.
+409 (the world has moved), 413, 422 (a field or rule), 429 (too many in this minute) or 503, both with Retry-After.
 """
 
-from datetime import datetime
+from datetime import date, datetime
 
 import msgspec
 
@@ -33,6 +33,9 @@ REJECT = "/api/v1/proposals/reject"  # POST Reject -> approvals_messages.Decided
 WITHDRAW = "/api/v1/proposals/withdraw"  # POST WithdrawText -> replies.Accepted
 IMPORT_PART = "/api/v1/import/part"  # POST ImportPart -> ingest_messages.ImportedPart
 IMPORT_FINISH = "/api/v1/import/finish"  # POST ImportEnd -> ingest_messages.Imported
+LIMITS = "/api/v1/limits"  # GET -> LimitLines
+LIMIT_SET = "/api/v1/limits/set"  # POST NewLimit -> LimitLines
+COSTS = "/api/v1/costs"  # GET CostsOf -> CostLines
 
 
 class WhoAmI(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,3 +205,46 @@ class ImportEnd(msgspec.Struct, frozen=True, kw_only=True):
     options: ImportOptions
     sync: bool = False
     present: tuple[str, ...] = ()
+
+
+class LimitLine(msgspec.Struct, frozen=True, kw_only=True):
+    """How many calls in a minute; `counts` says which. `changed_by` and `changed_at`: who set it last, and when."""
+
+    name: str
+    per_minute: int
+    default: int
+    counts: str
+    changed_by: PrincipalId | None = None
+    changed_at: datetime | None = None
+
+
+class LimitLines(msgspec.Struct, frozen=True, kw_only=True):
+    limits: tuple[LimitLine, ...]
+
+
+class NewLimit(msgspec.Struct, frozen=True, kw_only=True):
+    """`per_minute` None is the default. Needs role admin or owner."""
+
+    name: str
+    per_minute: int | None = None
+
+
+class CostsOf(msgspec.Struct, frozen=True, kw_only=True):
+    """The last so many days, today among them. Needs role admin or owner."""
+
+    days: int = 30
+
+
+class CostLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A day (UTC) and category. `refused` calls are in no other number; `tokens` are those of models."""
+
+    day: date
+    category: str
+    billable: bool
+    calls: int
+    refused: int
+    tokens: int
+
+
+class CostLines(msgspec.Struct, frozen=True, kw_only=True):
+    costs: tuple[CostLine, ...]

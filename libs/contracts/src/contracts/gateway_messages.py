@@ -1,6 +1,7 @@
 """What gateway is asked over NATS. Commands of the operator are sent by the console, which holds the brain's keys."""
 
 from datetime import datetime
+from uuid import UUID
 
 import msgspec
 
@@ -17,6 +18,7 @@ REVOKE_GRANT = "cmd.gateway.revoke_grant"
 ISSUE_TOKEN = "cmd.gateway.issue_token"  # noqa: S105 - a subject
 REVOKE_TOKEN = "cmd.gateway.revoke_token"  # noqa: S105 - a subject
 SIGN_IN = "cmd.gateway.sign_in"
+RECORD_RUN = "cmd.gateway.record_run"
 SESSION = "ask.gateway.session"
 WHY = "ask.gateway.why"
 
@@ -145,6 +147,22 @@ class GrantMade(msgspec.Struct, frozen=True, kw_only=True):
     grant: GrantId
     position: int
     archived: bool
+
+
+class RecordRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn of a chat ended: the model used so many tokens. `acted`: it ran a tool that changes or makes something.
+
+    A retry carries the same `run`.
+    """
+
+    run: UUID
+    principal: PrincipalId
+    tokens: int
+    acted: bool
+
+
+class RunRecorded(msgspec.Struct, frozen=True, kw_only=True):
+    run: UUID
 
 
 class AskSession(msgspec.Struct, frozen=True, kw_only=True):

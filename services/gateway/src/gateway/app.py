@@ -2,10 +2,12 @@
 
 import asyncio
 import os
+import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from ipaddress import ip_network
 from uuid import uuid4
 
 from nats.aio.client import Client
@@ -28,8 +30,12 @@ from gateway.credentials import Credentials
 from gateway.http import browser, mcp_endpoint, site
 from gateway.http.console import Console
 from gateway.http.routes import Routes
+from gateway.http.usage import Metering
 from gateway.http.work import Work
 from gateway.ledger import AccessLedger, Projected
+from gateway.limits.addresses import Addresses
+from gateway.limits.permits import Permits
+from gateway.limits.usage import Usage
 from gateway.mcp.tools import Tools
 from gateway.membership import Membership
 from gateway.reasoning import Reasons
@@ -108,25 +114,32 @@ async def _serving(parts: _Parts, projected: Projected) -> AsyncIterator[None]:
     credentials = Credentials(client, pool, brain, projected, _now)
     membership = Membership(pool, brain, ContentStore(parts.ring), ledger)
     access = (membership, Tokens(pool, brain, ledger, sessions, _now), Reasons(client, pool, brain))
-    seen, routes = Seen(), Routes(credentials)
+    addresses = Addresses(secrets.token_bytes(16), _now, tuple(ip_network(each) for each in settings.trusted_proxies))
+    permits, usage = Permits(pool, brain), Usage(pool, brain, _now, addresses.allow)
+    seen, routes = Seen(), Routes(credentials, permits.take)
     server = rpc.Server(nats.broker(settings.nats_url, SERVICE), SERVICE)
     commands.listen(server, access, sessions, credentials)
+    commands.meter(server, usage)
     secure = settings.public_url.startswith("https:")
     surface = site.site(
         [
-            mcp_endpoint.endpoint(credentials, Tools(client, seen, uuid4).catalogue()),
+            mcp_endpoint.endpoint(credentials, Tools(client, seen, uuid4, permits.take).catalogue()),
             *Console(pool, brain, access, uuid4).routes(routes),
             *Work(client, seen, uuid4).routes(routes),
+            *Metering(usage, _now).routes(routes),
             *browser.routes(sessions, settings.web_url, session_cookie(brain), secure=secure),
         ],
         settings.public_url,
         settings.web_url,
         settings.http_port,
+        addresses,
     )
     await server.start()
     try:
-        async with http.serve(surface, settings.http_port, settings.http_host):
+        async with http.serve(surface, settings.http_port, settings.http_host), asyncio.TaskGroup() as tasks:
+            following = tasks.create_task(usage.follow())
             yield
+            following.cancel()
     finally:
         await server.stop()
 

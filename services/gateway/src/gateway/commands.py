@@ -4,6 +4,7 @@ from chassis import rpc
 from contracts import gateway_messages as messages
 from contracts.errors import Refused
 from gateway.credentials import Credentials
+from gateway.limits.usage import Usage
 from gateway.membership import Membership
 from gateway.reasoning import Reasons
 from gateway.sessions import Sessions
@@ -39,3 +40,13 @@ def listen(
     server.route(messages.SIGN_IN, messages.SignIn, checked(tokens.sign_in))
     server.route(messages.SESSION, messages.AskSession, checked(session))
     server.route(messages.WHY, messages.AskWhy, checked(reasons.why))
+
+
+def meter(server: rpc.Server, usage: Usage) -> None:
+    """Route what others have to say about their use."""
+
+    async def record(ended: messages.RecordRun) -> messages.RunRecorded:
+        await usage.ran(ended.run, ended.principal, ended.tokens, acted=ended.acted)
+        return messages.RunRecorded(run=ended.run)
+
+    server.route(messages.RECORD_RUN, messages.RecordRun, checked(record))

@@ -23,6 +23,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The address that callers use: the only source of host names in answers."""
     web_url: str
     """Where a browser goes once it is signed in."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Networks of proxies, as `10.0.0.0/8`, whose `X-Forwarded-For` says who really sends."""
     brain_roles: tuple[str, ...] = ("serve", "project")
     http_host: str = "127.0.0.1"
     health_host: str = "127.0.0.1"

@@ -10,6 +10,8 @@ import structlog
 from opentelemetry.trace import SpanKind
 
 from chassis import rpc, telemetry
+from gateway.http import throttling
+from gateway.limits.addresses import Addresses
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -37,10 +39,14 @@ _SECURITY = (
 
 
 class Edge:
-    """Wraps the application. `public_url` and `web_url` say which hosts and origins are ours; `port` is listened on."""
+    """Wraps the application. `public_url` and `web_url` say which hosts and origins are ours; `port` is listened on.
 
-    def __init__(self, inner: App, public_url: str, web_url: str, port: int) -> None:
+    `addresses` counts every request first, whatever it is.
+    """
+
+    def __init__(self, inner: App, public_url: str, web_url: str, port: int, addresses: Addresses) -> None:
         self._inner = inner
+        self._addresses = addresses
         here = {f"{host}:{port}" for host in _LOOPBACK}
         self._hosts = {urlsplit(public_url).netloc.lower(), *here}
         self._origins = {origin_of(public_url), origin_of(web_url), *(f"http://{host}" for host in here)}
@@ -71,12 +77,17 @@ class Edge:
             ) as span,
         ):
             rpc.enter(rpc.Call(request_id))
+            peer = scope["client"][0] if scope.get("client") else ""
+            beyond = self._addresses.admit(scope["path"], peer, headers.get("x-forwarded-for", ""))
             refusal = self._foreign(headers)
             if refusal:
                 await plain(send_with_id, 403, refusal)
                 return
             if "origin" in headers:
                 shared = ((b"access-control-allow-origin", headers["origin"].encode("latin-1")), *_READABLE)
+            if beyond is not None:
+                await throttling.refuse(send_with_id, scope, beyond, request_id)
+                return
             if scope["method"] == "OPTIONS":
                 await send_with_id({"type": "http.response.start", "status": 204, "headers": list(_PREFLIGHT)})
                 await send_with_id({"type": "http.response.body", "body": b""})

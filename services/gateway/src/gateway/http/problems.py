@@ -3,6 +3,7 @@
 import msgspec
 
 from contracts.errors import FORBIDDEN, MISSING, Refused, Unavailable
+from gateway.limits.rates import Throttled
 
 CONFLICTS = frozenset(
     {
@@ -46,10 +47,17 @@ def status_of(code: str) -> int:
     return 409 if code in CONFLICTS else _STATUS.get(code, 422)
 
 
-def problem(error: Refused | Unavailable, request_id: str) -> tuple[int, bytes, dict[str, str]]:
+def problem(error: Refused | Unavailable | Throttled, request_id: str) -> tuple[int, bytes, dict[str, str]]:
     """Status, body and extra headers."""
     if isinstance(error, Unavailable):
         told = _Error("unavailable", error.what, "", f"Try again in {error.retry_after} s.", request_id)
         return 503, msgspec.json.encode(_Body(told)), {"retry-after": str(error.retry_after)}
+    if isinstance(error, Throttled):
+        what, remedy = (
+            "There were too many requests of this kind in this minute.",
+            f"Try again in {error.retry_after} s.",
+        )
+        told = _Error("rate_limited", what, error.limit.value, remedy, request_id)
+        return 429, msgspec.json.encode(_Body(told)), {"retry-after": str(error.retry_after)}
     told = _Error(error.code, error.what, error.where, error.remedy, request_id)
     return status_of(error.code), msgspec.json.encode(_Body(told)), {}

@@ -16,6 +16,8 @@ from gateway import texts
 from gateway.credentials import Credentials, Viewer
 from gateway.http.mcp_endpoint import bearer
 from gateway.http.problems import problem
+from gateway.limits.permits import Take
+from gateway.limits.rates import Limit, Throttled
 from gateway.mcp.protocol import Headers
 
 Asked = Request[Any, Any, Any]  # Litestar's own three parameters: user, auth and state, none of which we use
@@ -30,8 +32,9 @@ class Nothing(msgspec.Struct, frozen=True):
 class Routes:
     """Makes handlers that act for a signed-in person."""
 
-    def __init__(self, credentials: Credentials) -> None:
+    def __init__(self, credentials: Credentials, take: Take) -> None:
         self._credentials = credentials
+        self._take = take
 
     def reads(
         self, path: str, shape: type[Q], serve: Callable[[Viewer, Q], Awaitable[msgspec.Struct]]
@@ -60,11 +63,12 @@ class Routes:
         request_id = str(request.scope["state"]["request_id"])
         try:
             viewer = await self._signed_in(request)
+            await self._take(viewer, Limit.CONSOLE, None)
             rpc.enter(rpc.Call(request_id, str(viewer.member.id)))
             asked = read()
             texts.check(asked)
             reply = await serve(viewer, asked)
-        except (Refused, Unavailable) as error:
+        except (Refused, Unavailable, Throttled) as error:
             return refusal(error, request_id)
         except GONE as error:
             _LOG.warning("database_gone", error=type(error).__qualname__)
@@ -78,7 +82,7 @@ class Routes:
         return viewer
 
 
-def refusal(error: Refused | Unavailable, request_id: str) -> Response[bytes]:
+def refusal(error: Refused | Unavailable | Throttled, request_id: str) -> Response[bytes]:
     """The response for a refusal."""
     status, body, extra = problem(error, request_id)
     if status == 401:  # noqa: PLR2004 - HTTP's own number

@@ -9,6 +9,8 @@ import msgspec
 from contracts.enums import Scope, TokenKind
 from gateway import texts
 from gateway.credentials import Viewer
+from gateway.limits.permits import Take, freely
+from gateway.limits.rates import Limit
 from gateway.mcp.offers import Block, Complete, OldMethods, Prompt, Resources
 from gateway.mcp.protocol import JSON
 from gateway.mcp.rounds import InputRequired, Round, Seal
@@ -58,6 +60,7 @@ def taking(shape: type[I], run: Callable[[Viewer, I], Awaitable[ToolResult]]) ->
 class Tool:
     """One operation. `kinds` reveal it; `scope` is needed to call it, and `denial` is said without it.
 
+    `rate`: the limit that its calls count towards.
     `schema`: of its arguments. An argument whose schema has `x-mcp-header` is mirrored into a header of that name.
     """
 
@@ -68,6 +71,7 @@ class Tool:
     run: Run
     scope: Scope
     denial: str
+    rate: Limit = Limit.READ
     kinds: frozenset[TokenKind] = frozenset({TokenKind.PERSON, TokenKind.CLIENT})
     read_only: bool = True
 
@@ -115,7 +119,7 @@ class Revealed:
 class Catalogue:
     """Everything that is offered, in the order in which it is listed.
 
-    `seal`: for calls that keep a state.
+    `seal`: for calls that keep a state. `take`: where each message gets its permit.
     """
 
     def __init__(
@@ -127,6 +131,7 @@ class Catalogue:
         complete: Complete | None = None,
         old: OldMethods | None = None,
         seal: Seal | None = None,
+        take: Take = freely,
     ) -> None:
         self._tools = {tool.name: Revealed(tool, tool.mirrored()) for tool in tools}
         self._listed = {name: each.tool.listed() for name, each in self._tools.items()}
@@ -135,6 +140,7 @@ class Catalogue:
         self.complete = complete
         self.old = old or OldMethods()
         self.seal = seal
+        self.take = take
 
     def visible(self, viewer: Viewer) -> list[dict[str, JSON]]:
         """The entries for this viewer."""

@@ -3,6 +3,7 @@
 from gateway.credentials import Viewer
 from gateway.mcp.answers import Call, answer
 from gateway.mcp.catalogue import Catalogue
+from gateway.mcp.limited import permit
 from gateway.mcp.messages import parse
 from gateway.mcp.protocol import CALL_ID, MODERN, MODERN_STATUS, Answer, Headers, RpcError, failure, success
 from gateway.mcp.revisions import agree, echoed
@@ -18,6 +19,7 @@ async def exchange(body: bytes, headers: Headers, viewer: Viewer, catalogue: Cat
         message = parse(body)
         call_id = message.id
         modern = agree(message, headers)
+        await permit(message, viewer, catalogue)
         if not message.expects_answer:
             return Answer(202)
         result = await answer(Call(message, headers, viewer, catalogue, modern))

@@ -13,6 +13,8 @@ from contracts.enums import Origin, ProposalKind, Scope
 from contracts.errors import Refused
 from contracts.ids import CommandId
 from gateway.credentials import Viewer
+from gateway.limits.permits import Take, freely
+from gateway.limits.rates import Limit
 from gateway.mcp import inputs, render, resources, words
 from gateway.mcp.catalogue import Catalogue, Tool, ToolResult, taking
 from gateway.mcp.protocol import JSON
@@ -28,15 +30,16 @@ _READ_DENIAL = "Forbidden: this token is missing the required brain:read scope."
 class Tools:
     """Asks retrieval and approvals on behalf of viewers. It names ids, never grants."""
 
-    def __init__(self, nc: Client, seen: Seen, new_id: Callable[[], UUID]) -> None:
+    def __init__(self, nc: Client, seen: Seen, new_id: Callable[[], UUID], take: Take = freely) -> None:
         self._nc = nc
+        self._take = take
         self._seen = seen
         self._new_id = new_id
 
     def catalogue(self) -> Catalogue:
         """What `/api/mcp` offers: tools, in the order in which they are listed, and pages as resources."""
         tools = [self._find_page(), self._read_page(), self._search(), self._write_inbox()]
-        return Catalogue(tools, resources=resources.pages(self._page, _READ_DENIAL))
+        return Catalogue(tools, resources=resources.pages(self._page, _READ_DENIAL), take=self._take)
 
     def _find_page(self) -> Tool:
         return Tool(
@@ -70,6 +73,7 @@ class Tools:
             " node ids, trust labels and receipts.",
             schema=input_schema(inputs.Search),
             run=taking(inputs.Search, self.search),
+            rate=Limit.SEARCH,
             scope=Scope.READ,
             denial=_READ_DENIAL,
         )
@@ -82,6 +86,7 @@ class Tools:
             " changes a page: a person reads exactly what you sent and decides. Needs the scope brain:propose.",
             schema=input_schema(inputs.WriteInbox),
             run=taking(inputs.WriteInbox, self.write_inbox),
+            rate=Limit.PROPOSE,
             scope=Scope.PROPOSE,
             denial=words.FORBIDDEN_PROPOSE,
             read_only=False,

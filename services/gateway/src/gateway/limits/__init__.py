@@ -1,0 +1,1 @@
+"""How often anybody may ask, and what was asked: one call of the database takes the permit and writes the meter."""
