@@ -193,7 +193,9 @@ async def test_without_a_living_token_every_method_is_401_in_the_documents_words
             answer = await http.request(method, "/api/mcp", headers={"mcp-protocol-version": "2025-11-25"})
         challenge = answer.headers["www-authenticate"]
         assert answer.status_code == 401
-        assert challenge == 'Bearer scope="brain:read"' + (', error="invalid_token"' if credential else "")
+        where = f'scope="brain:read", resource_metadata="{house.address}/.well-known/oauth-protected-resource/api/mcp"'
+        assert challenge.startswith('Bearer error="invalid_token", ' if credential else "Bearer scope=")
+        assert challenge.endswith(where)
         assert answer.json()["error"]["message"] == words.UNAUTHORIZED
         assert answer.headers["mcp-protocol-version"] == "2025-11-25"
         assert answer.json()["error"]["data"]["requestId"] == answer.headers["x-request-id"]

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from ipaddress import ip_network
 from uuid import uuid4
 
+from litestar.handlers import ASGIRouteHandler
 from nats.aio.client import Client
 
 from access import projection
@@ -27,7 +28,7 @@ from eventlog.signing import Signer, Verifier
 from eventlog.wait import Watch
 from gateway import commands
 from gateway.credentials import Credentials
-from gateway.http import browser, mcp_endpoint, site
+from gateway.http import browser, mcp_endpoint, oauth, site
 from gateway.http.console import Console
 from gateway.http.routes import Routes
 from gateway.http.usage import Metering
@@ -38,6 +39,14 @@ from gateway.limits.permits import Permits
 from gateway.limits.usage import Usage
 from gateway.mcp.tools import Tools
 from gateway.membership import Membership
+from gateway.oauth.asking import Waiting
+from gateway.oauth.consenting import Browsers, Consenting
+from gateway.oauth.documents import Documents
+from gateway.oauth.endpoints import Endpoints
+from gateway.oauth.fetching import Fetcher
+from gateway.oauth.grants import Grants
+from gateway.oauth.pages import Pages
+from gateway.oauth.registry import Registry
 from gateway.reasoning import Reasons
 from gateway.seen import Seen
 from gateway.sessions import Sessions
@@ -121,13 +130,17 @@ async def _serving(parts: _Parts, projected: Projected) -> AsyncIterator[None]:
     commands.listen(server, access, sessions, credentials)
     commands.meter(server, usage)
     secure = settings.public_url.startswith("https:")
+    cookies = session_cookie(brain), f"brain_pending_{brain.hex[:8]}"
     surface = site.site(
         [
-            mcp_endpoint.endpoint(credentials, Tools(client, seen, uuid4, permits.take).catalogue()),
+            mcp_endpoint.endpoint(
+                credentials, Tools(client, seen, uuid4, permits.take).catalogue(), settings.public_url
+            ),
+            *_authorizing(parts, ledger, Browsers(sessions, credentials, *cookies, secure)),
             *Console(pool, brain, access, uuid4).routes(routes),
             *Work(client, seen, uuid4).routes(routes),
             *Metering(usage, _now).routes(routes),
-            *browser.routes(sessions, settings.web_url, session_cookie(brain), secure=secure),
+            *browser.routes(sessions, settings.web_url, *cookies, secure=secure),
         ],
         settings.public_url,
         settings.web_url,
@@ -142,6 +155,16 @@ async def _serving(parts: _Parts, projected: Projected) -> AsyncIterator[None]:
             following.cancel()
     finally:
         await server.stop()
+
+
+def _authorizing(parts: _Parts, ledger: AccessLedger, browsers: Browsers) -> list[ASGIRouteHandler]:
+    """The authorization server."""
+    url, pool, brain, pages = parts.settings.public_url, parts.pool, parts.brain, Pages()
+    described = Documents(Fetcher().get, hosts=parts.settings.client_document_hosts)
+    registry = Registry(pool, brain, _now, uuid4, described)
+    grants = Grants(pool, brain, ledger, browsers.credentials, _now)
+    consenting = Consenting(url, registry, Waiting(pool, brain, _now), grants, browsers, pages)
+    return oauth.routes(Endpoints(url, registry, grants), consenting, pages)
 
 
 def _now() -> datetime:

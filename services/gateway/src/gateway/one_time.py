@@ -4,12 +4,19 @@ import hashlib
 import secrets
 
 TOKEN_PREFIX = "brain_"  # noqa: S105 - the public beginning of every token
+ACCESS_PREFIX = TOKEN_PREFIX + "oauth_"
+"""How a token begins that an application was given: it lasts minutes, and its consent says whose it is."""
 _BYTES = 32
 
 
 def new_token() -> str:
     """A token of 256 random bits."""
     return TOKEN_PREFIX + secrets.token_urlsafe(_BYTES)
+
+
+def new_access() -> str:
+    """An access token of 256 random bits."""
+    return ACCESS_PREFIX + secrets.token_urlsafe(_BYTES)
 
 
 def new_code() -> str:

@@ -25,6 +25,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Where a browser goes once it is signed in."""
     trusted_proxies: tuple[str, ...] = ()
     """Networks of proxies, as `10.0.0.0/8`, whose `X-Forwarded-For` says who really sends."""
+    client_document_hosts: tuple[str, ...] = ()
+    """Hosts that may describe applications by client-id metadata documents; none means any on the internet."""
     brain_roles: tuple[str, ...] = ("serve", "project")
     http_host: str = "127.0.0.1"
     health_host: str = "127.0.0.1"

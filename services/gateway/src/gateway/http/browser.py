@@ -5,6 +5,7 @@ from litestar.datastructures import Cookie
 from litestar.handlers import HTTPRouteHandler
 
 from gateway.http.routes import Asked
+from gateway.oauth.consenting import way_back
 from gateway.sessions import LINK_MINUTES, SESSION_DAYS, Sessions
 
 _SPENT = (
@@ -13,15 +14,19 @@ _SPENT = (
 )
 
 
-def routes(sessions: Sessions, web_url: str, name: str, *, secure: bool) -> list[HTTPRouteHandler]:
-    """`/signin?code=` and `/signout`. `name`: the cookie's; `secure`: it travels over HTTPS only."""
+def routes(sessions: Sessions, web_url: str, name: str, pending: str, *, secure: bool) -> list[HTTPRouteHandler]:
+    """`/signin?code=` and `/signout`. `name`: the cookie's; `secure`: it travels over HTTPS only.
+
+    `pending`: the cookie of a request that waits for this sign-in, which leads back to it.
+    """
 
     @get("/signin", name="signin")
     async def sign_in(request: Asked) -> Response[str]:
-        cookie = await sessions.begin(request.query_params.get("code", ""))
+        cookie = await sessions.begin(request.query_params.get("code", "").strip().rpartition("code=")[2])
         if cookie is None:
             return Response(_SPENT, status_code=400, media_type="text/plain", headers={"cache-control": "no-store"})
-        return _redirect(web_url, _cookie(name, cookie, secure=secure, seconds=SESSION_DAYS * 86_400))
+        back = way_back(request.cookies.get(pending, ""), web_url)
+        return _redirect(back, _cookie(name, cookie, secure=secure, seconds=SESSION_DAYS * 86_400))
 
     @post("/signout", name="signout")
     async def sign_out(request: Asked) -> Response[str]:

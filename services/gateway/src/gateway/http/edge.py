@@ -65,7 +65,9 @@ class Edge:
         async def send_with_id(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 kept = [pair for pair in message.get("headers", []) if pair[0].lower() != REQUEST_ID.encode()]
-                message["headers"] = [*kept, (REQUEST_ID.encode(), request_id.encode()), *_SECURITY, *shared]
+                said = {name.lower() for name, _ in kept}  # a page has a policy of its own
+                bounds = [pair for pair in _SECURITY if pair[0] not in said]
+                message["headers"] = [*kept, (REQUEST_ID.encode(), request_id.encode()), *bounds, *shared]
                 span.set_attribute("http.response.status_code", message["status"])
             await send(message)
 

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from contracts.enums import Scope
 from contracts.errors import Refused, Unavailable
 from gateway.credentials import Viewer
 from gateway.mcp import rounds, words
@@ -49,6 +50,11 @@ class Call:
     @property
     def principal(self) -> str:
         return str(self.viewer.member.id)
+
+    def widening(self, scope: Scope) -> Scope | None:
+        """The scope, where an application lacks it that can ask its person for more; a token's scopes are fixed."""
+        viewer = self.viewer
+        return scope if viewer.oauth and scope not in viewer.caller.scopes else None
 
     def text(self, name: str) -> str:
         """A parameter that is a text. Raises `RpcError`."""
@@ -153,6 +159,8 @@ async def _call_tool(call: Call) -> Block:
     if call.modern:
         check_arguments(found.mirrored, arguments, call.headers)
     client = call.client()
+    if (needs := call.widening(found.tool.scope)) is not None:
+        raise RpcError(FORBIDDEN, found.tool.denial, status=FORBIDDEN, needs=needs)
     try:
         given = await found.tool.call(call.viewer, arguments, client)
     except Refused as refused:
@@ -184,7 +192,7 @@ async def _read(call: Call) -> Block:
     resources = call.resources()
     uri, client = call.text("uri"), call.client()
     if resources.scope not in call.viewer.caller.scopes:
-        raise RpcError(FORBIDDEN, resources.denial, status=FORBIDDEN)
+        raise RpcError(FORBIDDEN, resources.denial, status=FORBIDDEN, needs=call.widening(resources.scope))
     try:
         contents = await resources.read(call.viewer, uri, client)
     except Unavailable as error:

@@ -26,5 +26,5 @@ async def exchange(body: bytes, headers: Headers, viewer: Viewer, catalogue: Cat
     except RpcError as error:
         status = error.status or (MODERN_STATUS.get(error.code, 400) if modern else 200)
         extra = {"retry-after": str(error.retry_after)} if error.retry_after else {}
-        return Answer(status, failure(call_id, error, request_id), extra)
+        return Answer(status, failure(call_id, error, request_id), extra, error.needs)
     return Answer(200, success(call_id, result))

@@ -5,6 +5,8 @@ from typing import TypeAlias
 
 import msgspec
 
+from contracts.enums import Scope
+
 JSON: TypeAlias = "dict[str, JSON] | list[JSON] | str | int | float | bool | None"
 
 MODERN = "2026-07-28"
@@ -46,10 +48,17 @@ CALL_ID: TypeAlias = "str | int | None"
 
 
 class RpcError(Exception):
-    """A JSON-RPC error. `status` overrides the wire's own HTTP status."""
+    """A JSON-RPC error. `status` overrides the wire's own HTTP status; `needs`: a scope that a person could give."""
 
     def __init__(
-        self, code: int, message: str, extra: dict[str, JSON] | None = None, *, status: int = 0, retry_after: int = 0
+        self,
+        code: int,
+        message: str,
+        extra: dict[str, JSON] | None = None,
+        *,
+        status: int = 0,
+        retry_after: int = 0,
+        needs: Scope | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -57,15 +66,20 @@ class RpcError(Exception):
         self.extra = extra or {}
         self.status = status
         self.retry_after = retry_after
+        self.needs = needs
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An HTTP response: status, body, and headers beside those that every response has."""
+    """An HTTP response: status, body, and headers beside those that every response has.
+
+    `needs`: a scope that the caller's consent lacks; the door says where it can be asked for.
+    """
 
     status: int
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
+    needs: Scope | None = None
 
 
 @dataclass(frozen=True, slots=True)

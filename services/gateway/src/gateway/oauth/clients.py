@@ -1,7 +1,6 @@
 """The applications that may ask a person for access."""
 
 import unicodedata
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -31,12 +30,3 @@ def readable(name: str) -> str:
 def is_document(client_id: str) -> bool:
     """Whether this id is the address of a client's own description."""
     return client_id.lower().startswith("https:")
-
-
-def described_at(client_id: str) -> Client:
-    """A client known by its address alone: it proves itself with nothing but its code's verifier."""
-    try:
-        host = urlsplit(client_id).hostname or ""
-    except ValueError:
-        host = ""
-    return Client(client_id, "", (), "none", host=host)
