@@ -19,7 +19,7 @@ from access.rule import Caller
 from chassis import postgres
 from chassis.postgres import Pool
 from contracts.enums import PrincipalKind, Role, Scope, Tier, TokenKind
-from contracts.errors import Refused
+from contracts.errors import Refused, Unavailable
 from contracts.ids import BrainId, PrincipalId, TokenId
 from gateway.credentials import Viewer
 from gateway.http.edge import Edge
@@ -435,6 +435,25 @@ async def test_windows_that_are_over_are_forgotten_and_the_one_that_stands_is_no
         while (left := await windows_of(replicas[0], brain)) != [START.replace(second=0) + timedelta(hours=2)]:
             assert len(left) == 2
     following.cancel()
+
+
+@pytest.mark.service
+async def test_what_cannot_be_counted_is_not_served(database: Database) -> None:
+    standing_by = {"default_transaction_read_only": "on"}
+    pool = await postgres.connect(database.secret("gateway"), "gateway", service="gateway", settings=standing_by)
+    try:
+        with pytest.raises(Unavailable):
+            await Permits(pool, BRAIN).take(viewer(), Limit.READ)
+        told: asyncio.Queue[None] = asyncio.Queue()
+        last_second = Clock(START.replace(second=59))
+        usage = Usage(pool, BRAIN, last_second, lambda _ceilings: told.put_nowait(None))
+        following = asyncio.create_task(usage.follow())
+        async with asyncio.timeout(10):
+            await told.get()
+            await told.get()  # what could not be cleared away did not end it
+        following.cancel()
+    finally:
+        await pool.close()
 
 
 async def windows_of(pool: Pool, brain: BrainId) -> list[datetime]:

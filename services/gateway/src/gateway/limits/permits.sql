@@ -12,7 +12,10 @@ on conflict (brain, name) do update
    set per_minute = excluded.per_minute, changed_by = excluded.changed_by, changed_at = excluded.changed_at
 
 -- name: drop_old_windows
-delete from rate_windows where brain = $1 and begins < $2
+-- Whoever is just counting in one keeps it: a permit waits for this, and this for nobody, so they cannot wait in a ring.
+delete from rate_windows where brain = $1 and (name, holder) in (
+    select name, holder from rate_windows where brain = $1 and begins < $2 for update skip locked
+)
 
 -- name: add_run
 insert into agent_runs (brain, id, day, principal, tokens, billable) values ($1, $2, $3, $4, $5, $6)

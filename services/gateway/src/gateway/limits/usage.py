@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from uuid import UUID
 
+import asyncpg
+
 from chassis import log
 from chassis.postgres import GONE, Pool, transaction
 from contracts import gateway_api
@@ -69,7 +71,7 @@ class Usage:
                 await self.refresh()
                 async with transaction(self._pool, self._brain) as db:
                     await db.execute(STATEMENTS.drop_old_windows, self._brain, now - timedelta(hours=1))
-            except GONE as error:
+            except (asyncpg.PostgresError, *GONE) as error:  # the next minute is another try
                 _LOG.warning("limits_not_read", error=type(error).__qualname__)
             await asyncio.sleep(windows.wait(now.timestamp()))
 
