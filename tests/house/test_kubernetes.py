@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import kubernetes_validate
@@ -27,6 +28,9 @@ VERSION = "1.37"
 NO_SCHEMA = {"HTTPRoute"}
 """Kinds that a cluster learns from others: kubernetes-validate has no schema of them."""
 
+OUTWARD = "gateway-reads-descriptions"
+"""The one way out of the cluster."""
+
 EXAMPLES = sorted((ROOT / "deploy" / "k8s" / "examples").glob("*.yaml"))
 
 
@@ -42,6 +46,20 @@ class Match(msgspec.Struct):
 class Rule(msgspec.Struct, rename="camel"):
     matches: list[Match]
     backend_refs: list[Named]
+
+
+class Block(msgspec.Struct):
+    cidr: str
+    leaving: list[str] = msgspec.field(default_factory=list, name="except")
+
+
+class Peer(msgspec.Struct, rename="camel"):
+    ip_block: Block
+
+
+class WayOut(msgspec.Struct):
+    to: list[Peer]
+    ports: list[dict[str, str | int]]
 
 
 @pytest.fixture(scope="session")
@@ -182,7 +200,21 @@ def test_nobody_speaks_to_anybody_unless_it_is_said(rendered: list[Document], wo
     assert policies["deny-all"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
     named = yaml.safe_dump([spec for name, spec in policies.items() if name != "deny-all"])
     assert {each.program for each in workloads if each.program not in named} == set()
-    assert "ipBlock" not in named
+    assert [name for name, spec in policies.items() if "ipBlock" in yaml.safe_dump(spec)] == [OUTWARD]
+
+
+def test_gateway_reaches_the_internet_and_nothing_private(rendered: list[Document]) -> None:
+    named = {msgspec.convert(each["metadata"], Named).name: each for each in _of("NetworkPolicy", rendered)}
+    spec = msgspec.convert(named[OUTWARD]["spec"], Document)
+    assert spec["podSelector"] == {"matchLabels": {"app.kubernetes.io/name": "gateway"}}
+    (way,) = msgspec.convert(spec["egress"], list[WayOut])
+    assert way.ports == [{"protocol": "TCP", "port": 443}]
+    blocks = [peer.ip_block for peer in way.to]
+    for inside in ("10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "127.0.0.1", "100.64.0.1", "fd00::1"):
+        ip = ip_address(inside)
+        for block in blocks:
+            left_out = any(ip in ip_network(each) for each in block.leaving)
+            assert left_out or ip not in ip_network(block.cidr), inside
 
 
 def test_the_route_sends_gateway_what_it_serves_and_the_web_the_rest() -> None:
