@@ -5,9 +5,10 @@ SHELL := /bin/sh
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
+REFEREES := tools/node/node_modules/.ready
 MEMBERS := $(wildcard libs/*/src services/*/src) cli/src
 
-.PHONY: help up down status check format test test-fast test-system test-large bench lock generate clean
+.PHONY: help up down status check format test test-fast test-system test-large conformance bench lock generate clean
 
 help: ## Show what there is to do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -41,16 +42,23 @@ format: $(READY) ## Format the code and mend what can be mended by itself
 	$(VENV)/bin/ruff format .
 
 test: $(READY) ## Run every test but the large ones
-	$(VENV)/bin/pytest -m "not large"
+	$(VENV)/bin/pytest -m "not large and not conformance"
 
 test-fast: $(READY) ## Run what needs no whole brain
-	$(VENV)/bin/pytest -m "not large and not system"
+	$(VENV)/bin/pytest -m "not large and not system and not conformance"
 
 test-system: $(READY) ## Run the stories with all six services
 	$(VENV)/bin/pytest -m "system and not large"
 
 test-large: $(READY) ## Run the tests at size: many minutes
 	$(VENV)/bin/pytest -m large
+
+$(REFEREES): tools/node/package-lock.json tools/node/.npmrc
+	@cd tools/node && npm ci --silent
+	@touch $@
+
+conformance: $(READY) $(REFEREES) ## Run the protocol's official suites against the dispatcher and a whole gateway (needs npm)
+	$(VENV)/bin/pytest -m conformance
 
 bench: $(READY) ## Measure, print a table, and write docs/benchmarks.md
 	PYTHONPATH=tools:tests $(PY) -m bench
@@ -64,5 +72,5 @@ lock: $(READY) ## Resolve requirements.in into requirements.lock, and each image
 		--no-emit-index-url --no-emit-find-links --output-file requirements.lock
 	PATH=$(VENV)/bin:$$PATH $(PY) tools/render_locks.py
 
-clean: down ## Stop the brain and remove .venv, .cache and its data in .brain
-	rm -rf $(VENV) .cache .brain
+clean: down ## Stop the brain and remove what was installed, .cache and its data in .brain
+	rm -rf $(VENV) .cache .brain tools/node/node_modules
