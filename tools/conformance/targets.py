@@ -10,10 +10,10 @@ import httpx2
 from access.records import Member, Token
 from access.rule import Caller
 from chassis import http
-from conformance.fixture import catalogue
 from contracts.enums import PrincipalKind, Role, Scope, Tier, TokenKind
 from contracts.ids import PrincipalId, TokenId
 from gateway.credentials import Viewer
+from gateway.mcp.catalogue import Catalogue
 from gateway.mcp.exchange import echoed, exchange
 from gateway.mcp.protocol import Headers
 
@@ -44,9 +44,9 @@ async def body_of(receive: Receive) -> bytes:
     return b"".join(parts)
 
 
-def bare() -> App:
-    """The dispatcher with the suite's catalogue and nothing around it."""
-    offered, viewer = catalogue(), a_viewer()
+def bare(offered: Catalogue) -> App:
+    """The dispatcher with nothing around it."""
+    viewer = a_viewer()
 
     async def serve(scope: Event, receive: Receive, send: Send) -> None:
         headers = Headers.of(list(scope["headers"]))

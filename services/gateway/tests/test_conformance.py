@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from conformance import suite, targets
+from conformance import fixture, suite, targets
 from gateway_world import House
 
 pytestmark = [
@@ -30,7 +30,7 @@ OF_ANY_CATALOGUE = {
 @pytest.mark.parametrize("requirements", suite.REQUIREMENTS)
 async def test_all_of_a_revision_passes_but_what_needs_a_stream(requirements: str, tmp_path: Path) -> None:
     expected = str(suite.baseline(requirements))
-    async with targets.serving(targets.bare()) as address:
+    async with targets.serving(targets.bare(fixture.catalogue())) as address:
         verdict = await suite.against(
             address, tmp_path, "--requirements", requirements, "--expected-failures", expected
         )
