@@ -21,6 +21,7 @@ from gateway.oauth.addresses import Address
 from gateway.oauth.clients import Client
 from gateway.oauth.documents import Documents
 from gateway.oauth.fetching import Fetched, Fetcher, NotFetched
+from gateway_world import House
 from loopback_https import Authority, Origin, authority, origin
 
 HOST = "client.example"
@@ -686,3 +687,17 @@ async def test_too_many_fetches_at_once_are_refused_and_not_remembered() -> None
     shelf.gate.set()
     await asyncio.gather(*busy, return_exceptions=True)
     assert (await found.find(ADDRESS)).id == ADDRESS
+
+
+@pytest.mark.service
+async def test_a_person_is_shown_the_same_page_whatever_is_wrong_with_an_address(house: House) -> None:
+    wrong = ["https://localhost:8443/client.json", "https://127.0.0.1/client.json", "https://a@client.example/x"]
+    async with house.client() as http:
+        shown = [
+            await http.get("/authorize", params={"client_id": each, "redirect_uri": "https://evil.example/"})
+            for each in wrong
+        ]
+    assert {(each.status_code, each.content, each.headers.get("location")) for each in shown} == {
+        (400, shown[0].content, None)
+    }
+    assert "not known here" in shown[0].text
