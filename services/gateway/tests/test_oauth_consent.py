@@ -1,5 +1,6 @@
 """The pages: signing in on the way, what a person is shown, and that only his own answer counts."""
 
+import re
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any
@@ -96,6 +97,15 @@ async def test_no_page_may_be_framed_kept_or_run_a_script(house: House) -> None:
         assert (page.headers["x-frame-options"], page.headers["cache-control"]) == ("DENY", "no-store")
         assert page.headers["referrer-policy"] == "same-origin"
         assert "<script" not in page.text
+
+
+async def test_what_a_page_refers_to_is_there_under_a_path_of_the_gateways_own(house: House) -> None:
+    async with browser(house) as person:
+        page = await person.open("/consent?request=unknown")
+        found = set(re.findall(r'(?:href|src)="(/[^"]+)"', page.text))
+        assert found == {"/oauth/gateway.css", "/oauth/mark.svg"}
+        kinds = {(await person.http.get(path)).headers["content-type"] for path in found}
+    assert kinds == {"text/css; charset=utf-8", "image/svg+xml"}
 
 
 async def test_no_answer_counts_without_the_forms_own_mark(house: House) -> None:

@@ -11,9 +11,11 @@ from contracts import gateway_messages as messages
 from contracts.enums import Tier
 from contracts.replies import Accepted
 from gateway_world import House, command
-from oauth_world import Application, application, browser, call
+from oauth_world import application, browser, call
 
 pytestmark = pytest.mark.service
+
+WAITING = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
 
 
 async def moved_back(house: House, statement: str) -> None:
@@ -73,6 +75,21 @@ async def test_an_access_token_opens_no_other_door(house: House) -> None:
         answers = [await http.get("/api/v1/whoami"), await http.get("/api/v1/tokens")]
     assert [answer.status_code for answer in answers] == [401, 401]
     assert (await call(house, tokens["refresh_token"])).status_code == 401
+
+
+async def test_a_token_for_another_resource_or_with_a_scope_that_does_not_parse_is_refused(house: House) -> None:
+    async with application(house) as app, browser(house, "alice") as person:
+        tokens = await app.connected(person, scope="brain:read brain:propose")
+    await moved_back(house, "update gateway.oauth_access set scopes = array['brain:read', 'brain:everything']")
+    narrowed = await call(house, tokens["access_token"], "tools/call", name="write_inbox", arguments={})
+    assert (narrowed.status_code, 'scope="brain:read brain:propose"' in narrowed.headers["www-authenticate"]) == (
+        403,
+        True,
+    )
+    await moved_back(
+        house, "update gateway.oauth_access set audience = replace(audience, '/api/mcp', '/api/build/mcp')"
+    )
+    assert not await alive(house, tokens)
 
 
 async def test_a_code_is_good_once_and_its_second_use_ends_the_connection(house: House) -> None:
@@ -290,12 +307,21 @@ async def test_secrets_are_nowhere_in_the_database_and_consents_are_in_the_log(h
         assert not any(secret in row for row in rows)
 
 
-async def test_two_uses_of_a_code_at_once_give_tokens_to_one_at_most(house: House) -> None:
-    async with application(house) as app, browser(house, "alice") as person:
-        code = await app.code(person)
-        answers = await asyncio.gather(*(_exchanged(app, code) for _ in range(4)))
+async def test_uses_of_a_code_at_the_same_instant_give_tokens_to_one(house: House) -> None:
+    """All of them have found the code when the first of them may go on."""
+    db = await asyncpg.connect(house.database.dsn("postgres"))
+    try:
+        async with application(house) as app, browser(house, "alice") as person:
+            code = await app.code(person)
+            held = db.transaction()
+            await held.start()
+            await db.execute("select 1 from gateway.oauth_codes where brain = $1 for update", house.brain)
+            asking = [asyncio.create_task(app.exchange(code)) for _ in range(4)]
+            async with asyncio.timeout(20):
+                while await db.fetchval(WAITING) < len(asking):
+                    await db.execute("select pg_stat_clear_snapshot()")
+            await held.rollback()
+            answers = [answer.status_code for answer in await asyncio.gather(*asking)]
+    finally:
+        await db.close()
     assert sorted(answers) == [200, 400, 400, 400]
-
-
-async def _exchanged(app: Application, code: str) -> int:
-    return (await app.exchange(code)).status_code

@@ -71,7 +71,6 @@ class Grants:
         async with transaction(self._pool, self._brain) as db:
             if await lookup.token(db, family) is None:
                 raise Unavailable("the consent is not projected yet")
-            await self._drop_old(db, now)
             await db.execute(
                 STATEMENTS.add_code,
                 self._brain,
@@ -133,6 +132,7 @@ class Grants:
         self, db: Pooled, client: Client, row: asyncpg.Record, scopes: list[str], now: datetime
     ) -> Pair | None:
         """Both tokens, None where the consent is over or its person has left."""
+        await self._drop_old(db, now)
         family = await lookup.token(db, TokenId(row["family"]))
         alive = None if family is None else await lookup.credential(db, self._brain, family.digest, now)
         if family is None or family.expires_at is None or alive is None:

@@ -46,7 +46,7 @@ class Pages:
             lstrip_blocks=True,
         )
         self._static = {
-            f"/static/{name}": Answer(
+            f"/oauth/{name}": Answer(
                 200,
                 files("gateway.oauth").joinpath("static", name).read_bytes(),
                 {"content-type": kind, "cache-control": "public, max-age=300"},
