@@ -254,7 +254,7 @@ class World:
             )
             await self.say("embedder", [(subjects.chunks(self.brain, body), fact)])
 
-    async def capture(self, reference: str, acl: captures.Acl) -> CaptureId:
+    async def capture(self, reference: str, acl: captures.Acl, supersedes: CaptureId | None = None) -> CaptureId:
         capture = CaptureId(uuid4())
         source = reference.removeprefix("capture:").split("/")[0]
         descriptor = {"source": source, "external_id": reference.partition("/")[2], "reference": reference}
@@ -267,9 +267,15 @@ class World:
             author=AuthorKind.PERSON,
             occurred_at=NOW,
             region=Region.LOCAL,
+            supersedes=supersedes,
         )
         await self.say("ingest", [(subjects.capture_recording(self.brain, capture), fact)])
         return capture
+
+    async def withdraw(self, capture: CaptureId) -> None:
+        fact = captures.CaptureWithdrawn(capture=capture)
+        facts: Facts = [(subjects.capture_sight(self.brain, capture), fact), *self._gates(Gate.FENCE)]
+        await self.say("ingest", facts, stream="EVT")
 
     async def change_acl(self, capture: CaptureId, acl: captures.Acl) -> None:
         fact = captures.CaptureAclChanged(capture=capture, acl=acl)

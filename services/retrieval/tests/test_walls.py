@@ -169,3 +169,23 @@ async def test_sources_figures_and_relations_show_what_the_reader_may_open(world
     assert (await world.read("a/sourced.md", bob)).withheld == {}
     await world.change_acl(private, Acl(known=False))
     assert (await world.read("a/sourced.md", carol)).withheld == {"slack": 1}
+
+
+async def test_what_a_stranger_files_under_the_same_names_neither_opens_nor_hides_a_source(world: World) -> None:
+    await world.everyone_reads()
+    bob, carol = await world.member("bob"), await world.member("carol", Tier.ADMIN)
+    name = "capture:slack/private-channel"
+    first = await world.capture(name, Acl(principals=(carol,)))
+    await world.promote({"a/sourced.md": SOURCED})
+    await world.capture(name, Acl(everyone=True))
+    hidden = await world.capture(name, Acl(principals=(bob,)))
+    await world.caught_up()
+    assert (await world.read("a/sourced.md", bob)).withheld == {"gdrive": 1, "slack": 1}
+    assert (await world.read("a/sourced.md", carol)).withheld == {"gdrive": 1}
+    await world.capture(name, Acl(everyone=True), supersedes=hidden)
+    later = await world.capture(name, Acl(principals=(bob,)), supersedes=first)
+    await world.caught_up()
+    assert (await world.read("a/sourced.md", bob)).withheld == {"gdrive": 1}
+    assert (await world.read("a/sourced.md", carol)).withheld == {"gdrive": 1, "slack": 1}
+    await world.withdraw(later)
+    assert (await world.read("a/sourced.md", carol)).withheld == {"gdrive": 1}, "the next filer's, for everyone"

@@ -37,7 +37,7 @@ def applying(store: ContentStore) -> Apply:
             named = msgspec.json.decode(texts[fact.descriptor.id], type=Descriptor)
             acl = fact.acl
             admitted = (acl.everyone, list(acl.principals), acl.known)
-            rows.append((brain, fact.capture, named.reference, named.source, *admitted, position))
+            rows.append((brain, fact.capture, named.reference, named.source, *admitted, position, fact.supersedes))
         await db.executemany(STATEMENTS.add_capture, rows)
 
     return apply

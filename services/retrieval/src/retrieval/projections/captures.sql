@@ -1,8 +1,10 @@
 -- Who may open which capture: as recorded (CAP), and as changed since (EVT).
 
 -- name: add_capture
-insert into captures (brain, capture, reference, source, everyone, principals, known, source_seq)
-values ($1, $2, $3, $4, $5, $6, $7, $8)
+-- $9 is the version that this one supersedes.
+insert into captures (brain, capture, reference, source, everyone, principals, known, source_seq, chain)
+values ($1, $2, $3, $4, $5, $6, $7, $8,
+        coalesce((select c.chain from captures c where c.brain = $1 and c.capture = $9), $9, $2))
 on conflict (brain, capture) do nothing
 
 -- name: withdraw_capture
