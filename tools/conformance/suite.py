@@ -3,7 +3,9 @@
 import asyncio
 import os
 import platform
+import re
 import shutil
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +16,9 @@ REQUIREMENTS = ("2025-11-25", "2026-07-28")
 _PROGRAM = MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 _SECONDS = 120
+_ASKED = re.compile(r"https?://\S+/authorize\?\S+\s*$")
+
+Consent = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +48,32 @@ def baseline(requirements: str) -> Path:
 
 async def against(address: str, folder: Path, *arguments: str) -> Verdict:
     """Run scenarios against a server; results go to `folder`."""
-    argv = [str(_PROGRAM), "server", "--url", address, "-o", str(folder), *arguments]
-    return await program(*argv)
+    return await _run("server", "--url", address, "-o", str(folder), *arguments)
 
 
-async def program(*argv: str) -> Verdict:
-    """Run a program of Node to its end, with nothing of a proxy in its way."""
+async def authorization(issuer: str, folder: Path, arguments: Sequence[str], consent: Consent) -> Verdict:
+    """Run the scenarios of authorization servers. `consent` opens the address that a person is sent to, and allows."""
+    return await _run("authorization", "--url", issuer, "-o", str(folder), *arguments, consent=consent)
+
+
+async def _run(*arguments: str, consent: Consent | None = None) -> Verdict:
+    """Run the suite to its end, with nothing of a proxy in its way."""
     environ = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
     running = await asyncio.create_subprocess_exec(
-        node(), *argv, env=environ, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        node(), str(_PROGRAM), *arguments, env=environ, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )
+    assert running.stdout is not None
+    told: list[str] = []
     try:
         async with asyncio.timeout(_SECONDS):
-            told, _ = await running.communicate()
+            async for raw in running.stdout:
+                line = raw.decode(errors="replace")
+                told.append(line)
+                if consent is not None and _ASKED.match(line):
+                    await consent(line.strip())
+            await running.wait()
     finally:
         if running.returncode is None:
             running.kill()
-    return Verdict(running.returncode == 0, told.decode(errors="replace"))
+            await running.wait()
+    return Verdict(running.returncode == 0, "".join(told))

@@ -7,6 +7,8 @@ import pytest
 
 from conformance import fixture, suite, targets
 from gateway_world import House
+from oauth_world import application, browser
+from servers import free_port
 
 pytestmark = [
     pytest.mark.conformance,
@@ -48,6 +50,26 @@ async def test_a_whole_gateway_passes_what_can_be_asked_of_any(house: House, req
         for scenario in OF_ANY_CATALOGUE[requirements]:
             verdict = await suite.against(address, tmp_path, "--scenario", scenario, "--spec-version", requirements)
             assert verdict.passed, verdict.told
+
+
+@pytest.mark.service
+async def test_the_authorization_server_is_one_to_the_official_suite(house: House, tmp_path: Path) -> None:
+    port = free_port()
+    allowed = []
+    async with (
+        application(house, f"http://127.0.0.1:{port}/callback") as app,
+        browser(house, "alice") as person,
+        httpx2.AsyncClient(trust_env=False) as outside,
+    ):
+
+        async def consent(address: str) -> None:
+            answer = await person.press(await person.open(address), "allow")
+            allowed.append(await outside.get(answer.headers["location"]))
+
+        arguments = ["--client-id", app.id, "--resource", f"{house.address}/api/mcp", "--port", str(port)]
+        verdict = await suite.authorization(house.address, tmp_path, arguments, consent)
+    assert verdict.passed, verdict.told
+    assert [answer.status_code for answer in allowed] == [200]
 
 
 async def test_a_server_that_answers_nothing_right_does_not_pass(tmp_path: Path) -> None:
