@@ -313,6 +313,15 @@ async def test_a_header_that_comes_twice_is_refused() -> None:
     assert (answer.status, error_of(answer)["code"]) == (400, -32020)
 
 
+@pytest.mark.parametrize("name", ["Mcp-Method", "mcp-name"])
+async def test_what_intermediaries_route_by_comes_once(name: str) -> None:
+    said = {"mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": "echo"}
+    pairs = [*said.items(), (name, said[name.lower()])]
+    headers = Headers.of([(key.encode(), value.encode()) for key, value in pairs])
+    answer = await post(modern("tools/call", name="echo", arguments={"text": "hei"}), headers)
+    assert (answer.status, error_of(answer)["code"]) == (400, -32020)
+
+
 async def test_outer_blanks_of_a_header_do_not_count_and_a_name_may_come_in_base64() -> None:
     encoded = "=?base64?" + base64.b64encode(b"echo").decode() + "?="
     for name in ("  echo\t", encoded):

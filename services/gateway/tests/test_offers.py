@@ -3,7 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conformance import fixture
 from contracts.enums import Scope, TokenKind
@@ -214,6 +217,44 @@ async def test_on_the_legacy_wire_a_call_that_asks_says_which_revision_it_needs(
         assert MODERN in str(error_of(answer)["message"])
     asked = result_of(await ask(resources, "resources/read", {"uri": "a:b"}))
     assert asked["inputRequests"] == {"a": fixture.NAME}
+
+
+# anything at all
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+NAMES = [*(call["name"] for call in CALLS), "test_simple_prompt", "test_prompt_with_arguments", "nothing"]
+METHODS = sorted({method for method, _ in REQUESTS} | {"server/discover", "ping", "initialize", "logging/setLevel"})
+
+
+@given(
+    st.sampled_from(METHODS),
+    st.fixed_dictionaries(
+        {"name": st.sampled_from(NAMES), "uri": st.sampled_from([TEXT, "test://none", "test://template//data"])},
+        optional={
+            "arguments": st.dictionaries(st.sampled_from(["arg1", "arg2", "region"]), values) | values,
+            "inputResponses": st.dictionaries(st.sampled_from(["user_name", "confirm"]), values) | values,
+            "requestState": st.text(max_size=80) | values,
+            "ref": values,
+            "argument": st.fixed_dictionaries({}, optional={"name": values, "value": values}) | values,
+            "cursor": values,
+            "protocolVersion": values,
+        },
+    ),
+    st.sampled_from(SUPPORTED),
+    st.dictionaries(st.sampled_from(["elicitation", "sampling", "roots"]), st.just({})),
+)
+async def test_any_parameters_get_one_well_formed_answer(
+    method: str, params: dict[str, JSON], revision: str, able: dict[str, JSON]
+) -> None:
+    answer = await ask(CATALOGUE, method, params, revision=revision, able=able)
+    assert answer.status in {200, 400, 404}
+    read = msgspec.json.decode(answer.body, type=dict[str, object])
+    assert ("result" in read) != ("error" in read)
+    assert read["id"] == 1
 
 
 # arguments in headers
