@@ -50,6 +50,28 @@ def test_a_member_who_left_is_signed_in_nowhere(house: House) -> None:
     assert house.command("search", "anything", "--token", token).code == 3
 
 
+def test_an_admin_sets_how_often_anybody_may_ask_and_sees_what_was_used(house: House) -> None:
+    made = house.command("limits", "set", "ask", "17", "--as", "alice")
+    assert (made.code, limits(made.result)["ask"]) == (0, 17)
+    assert limits(house.command("limits", "list", "--as", "alice").result)["ask"] == 17
+    token = reading.token(house, "alice")
+    assert house.command("search", "anything", "--token", token).code == 0
+    lines = house.command("costs", "--days", "1", "--as", "alice").result["costs"]
+    assert isinstance(lines, list)
+    assert [(line["category"], line["billable"], line["calls"] >= 1) for line in lines] == [("tool_call", True, True)]
+    assert limits(house.command("limits", "set", "ask", "--as", "alice").result)["ask"] == 60
+    assert house.command("limits", "set", "nothing", "5", "--as", "alice").code == 1
+    assert house.command("member", "add", "console-fay", "--as", "alice").code == 0
+    assert house.command("signin", "console-fay").code == 0
+    assert house.command("costs", "--as", "console-fay").code == 4
+
+
+def limits(listed: dict[str, object]) -> dict[str, int]:
+    lines = listed["limits"]
+    assert isinstance(lines, list)
+    return {line["name"]: line["per_minute"] for line in lines}
+
+
 def test_a_token_is_never_above_its_person(house: House) -> None:
     assert house.command("member", "add", "console-dora", "--as", "alice").code == 0
     assert house.command("signin", "console-dora").code == 0
