@@ -14,11 +14,10 @@ import msgspec
 
 from brain.stack import child
 from chassis.settings import Secret
+from contracts.topology import OLDEST_SERVER
 
 LOOPBACK = "127.0.0.1"
 USER = "brain"
-OLDEST = (2, 14, 6)
-"""Older servers drop expectations and atomic batches silently (reliability: measured), or have known holes."""
 
 _START_SECONDS = 20.0
 
@@ -135,7 +134,7 @@ def _varz(monitor: str) -> Varz:
 def require(varz: Varz) -> None:
     """Assert version and sync. Raises `NatsFailed` with what to change."""
     version = tuple(int(part) for part in varz.version.split("-")[0].split("."))
-    if version < OLDEST:
-        raise NatsFailed(f"nats-server {varz.version} is too old: use {'.'.join(map(str, OLDEST))} or newer")
+    if version < OLDEST_SERVER:
+        raise NatsFailed(f"nats-server {varz.version} is too old: use {'.'.join(map(str, OLDEST_SERVER))} or newer")
     if varz.jetstream.config is None or not varz.jetstream.config.sync_always:
         raise NatsFailed("nats-server acknowledges before it syncs: set sync_interval: always")

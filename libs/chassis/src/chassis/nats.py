@@ -8,12 +8,10 @@ from nats.aio.client import Client
 
 from chassis import log
 from chassis.settings import Secret
+from contracts.topology import OLDEST_SERVER
 
 if TYPE_CHECKING:
     from faststream.nats import NatsBroker
-
-OLDEST = (2, 14, 6)
-"""Older servers drop expectations and atomic batches silently, or have known holes (reliability)."""
 
 _LOG = log.get(part="nats")
 
@@ -86,5 +84,5 @@ def broker(url: Secret, service: str) -> "NatsBroker":
 def require(client: Client) -> None:
     """Raise `ServerTooOld` unless the server is new enough to keep its promises."""
     version = client.connected_server_version
-    if (version.major, version.minor, version.patch) < OLDEST:
-        raise ServerTooOld(f"nats-server {version} is too old: use {'.'.join(map(str, OLDEST))} or newer")
+    if (version.major, version.minor, version.patch) < OLDEST_SERVER:
+        raise ServerTooOld(f"nats-server {version} is too old: use {'.'.join(map(str, OLDEST_SERVER))} or newer")

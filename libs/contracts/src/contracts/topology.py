@@ -27,6 +27,11 @@ class Durable:
     max_ack_pending: int = 2000
 
 
+OLDEST_SERVER = (2, 14, 6)
+"""The least nats-server. Older ones drop expectations on other subjects and atomic batches silently, reset no
+consumers, or have known holes (reliability: measured).
+"""
+
 GIB = 1024**3
 
 STREAMS = (

@@ -7,11 +7,8 @@ everything that was asked for is compared with what is there.
 import msgspec
 from nats.aio.client import Client
 
-from contracts.topology import DURABLES, STREAMS, Durable, Limits, Stream
+from contracts.topology import DURABLES, OLDEST_SERVER, STREAMS, Durable, Limits, Stream
 from eventlog import leader
-
-NEEDED = (2, 14, 6)
-"""The oldest nats-server that enforces expectations on other subjects and resets consumers."""
 
 
 class Mismatch(Exception):
@@ -32,8 +29,8 @@ class _Answer(msgspec.Struct):
 def require_version(nc: Client) -> None:
     """Raise `Mismatch` where the server is older than the ledger's rules need."""
     version = nc.connected_server_version
-    if (version.major, version.minor, version.patch) < NEEDED:
-        wanted = ".".join(map(str, NEEDED))
+    if (version.major, version.minor, version.patch) < OLDEST_SERVER:
+        wanted = ".".join(map(str, OLDEST_SERVER))
         raise Mismatch(f"nats-server {version} is too old: {wanted} or newer is needed")
 
 
