@@ -16,7 +16,7 @@ SCHEMA_NAMES = [schema.name for schema in SCHEMAS]
 OF_NO_BRAIN = {"migrations"}
 """Tables that hold nothing of any brain: which files were applied to a schema."""
 
-APPEND_ONLY = {"archive.facts"}
+APPEND_ONLY = {"archive.facts", "gateway.audit_rows", "gateway.audit_seals", "gateway.served"}
 ONE_BRAIN = "(brain = (NULLIF(current_setting('brain.id'::text, true), ''::text))::uuid)"
 HERE, THERE = UUID("11111111-1111-4111-8111-111111111111"), UUID("22222222-2222-4222-8222-222222222222")
 

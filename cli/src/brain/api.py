@@ -59,6 +59,10 @@ class Api:
         """Ask for `path` with `query`. Raises like `post`."""
         return self._read("GET", path, shape, params=query)
 
+    def lines(self, path: str, shape: type[T], query: dict[str, str | int]) -> list[T]:
+        """Ask for `path` with `query`, which answers with JSON lines. Raises like `post`."""
+        return msgspec.json.Decoder(shape).decode_lines(self._told("GET", path, None, query))
+
     def _read(
         self,
         method: str,
@@ -68,13 +72,16 @@ class Api:
         content: bytes | None = None,
         params: dict[str, str | int] | None = None,
     ) -> T:
+        return msgspec.json.decode(self._told(method, path, content, params), type=shape)
+
+    def _told(self, method: str, path: str, content: bytes | None, params: dict[str, str | int] | None) -> bytes:
         request_id = {"x-request-id": uuid4().hex}
         try:
             reply = self._http.request(method, path, content=content, params=params, headers=request_id)
         except httpx2.TransportError as error:
             raise Unavailable("gateway does not answer") from error
         if reply.is_success:
-            return msgspec.json.decode(reply.content, type=shape)
+            return reply.content
         raise _refusal(reply)
 
 

@@ -36,6 +36,8 @@ COMMANDS = {
     "token": "rights",
     "limits": "usage",
     "costs": "usage",
+    "audit": "audit",
+    "trace": "audit",
     "search": "reading",
     "read": "reading",
     "log": "ledger",

@@ -44,6 +44,14 @@ FORBIDDEN = frozenset(
 """Refusal codes that mean 'you may not', whatever the bytes: HTTP 403, exit code 4."""
 
 MISSING = frozenset(
-    {"no_such_proposal", "no_such_page", "no_such_member", "no_such_build", "no_such_token", "no_such_grant"}
+    {
+        "no_such_build",
+        "no_such_grant",
+        "no_such_member",
+        "no_such_page",
+        "no_such_proposal",
+        "no_such_request",
+        "no_such_token",
+    }
 )
 """Refusal codes that mean 'there is none that you can see': HTTP 404, exit code 1."""

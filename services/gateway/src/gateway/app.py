@@ -27,6 +27,10 @@ from eventlog.projector import Projection, Projector
 from eventlog.signing import Signer, Verifier
 from eventlog.wait import Watch
 from gateway import commands
+from gateway.audit.doors import Audited, Bus
+from gateway.audit.routes import Audits
+from gateway.audit.seals import Seals
+from gateway.audit.writer import Audit
 from gateway.credentials import Credentials
 from gateway.http import browser, mcp_endpoint, oauth, site
 from gateway.http.console import Console
@@ -93,7 +97,9 @@ async def main(stop: asyncio.Event, environ: Mapping[str, str] = os.environ) -> 
         if "project" in settings.brain_roles:
             projected = await stack.enter_async_context(_projecting(parts, projectors))
         if "serve" in settings.brain_roles:
-            await stack.enter_async_context(_serving(parts, projected))
+            audit = Audit(pool, parts.brain, ring.derive("audit"), _now)
+            await stack.enter_async_context(audit.writing())
+            await stack.enter_async_context(_serving(parts, projected, audit))
         troubles["gateway"] = ""
         log.get().info("service_started", roles=settings.brain_roles)
         await stop.wait()
@@ -114,7 +120,7 @@ async def _projecting(parts: _Parts, projectors: list[Projector]) -> AsyncIterat
 
 
 @asynccontextmanager
-async def _serving(parts: _Parts, projected: Projected) -> AsyncIterator[None]:
+async def _serving(parts: _Parts, projected: Projected, audit: Audit) -> AsyncIterator[None]:
     settings, brain, client, pool = parts.settings, parts.brain, parts.client, parts.pool
     signer = Signer.load(settings.brain_signing_key, SERVICE)
     evt = EventLog(client, "EVT", brain, signer, _now)
@@ -127,8 +133,9 @@ async def _serving(parts: _Parts, projected: Projected) -> AsyncIterator[None]:
     permits, usage = Permits(pool, brain), Usage(pool, brain, _now, addresses.allow)
     seen, routes = Seen(), Routes(credentials, permits.take)
     server = rpc.Server(nats.broker(settings.nats_url, SERVICE), SERVICE)
-    commands.listen(server, access, sessions, credentials)
-    commands.meter(server, usage)
+    commands.listen(Bus(server, audit), access, sessions, credentials)
+    commands.meter(Bus(server, audit), usage)
+    seals = Seals(pool, brain, (signer.key, signer.key.public_key()))
     secure = settings.public_url.startswith("https:")
     cookies = session_cookie(brain), f"brain_pending_{brain.hex[:8]}"
     surface = site.site(
@@ -140,6 +147,7 @@ async def _serving(parts: _Parts, projected: Projected) -> AsyncIterator[None]:
             *Console(pool, brain, access, uuid4).routes(routes),
             *Work(client, seen, uuid4).routes(routes),
             *Metering(usage, _now).routes(routes),
+            *Audits(pool, client, brain, audit, seals).routes(routes),
             *browser.routes(sessions, settings.web_url, *cookies, secure=secure),
         ],
         settings.public_url,
@@ -149,10 +157,14 @@ async def _serving(parts: _Parts, projected: Projected) -> AsyncIterator[None]:
     )
     await server.start()
     try:
-        async with http.serve(surface, settings.http_port, settings.http_host), asyncio.TaskGroup() as tasks:
-            following = tasks.create_task(usage.follow())
+        async with (
+            http.serve(Audited(surface, audit), settings.http_port, settings.http_host),
+            asyncio.TaskGroup() as tasks,
+        ):
+            following = [tasks.create_task(each) for each in (usage.follow(), seals.follow(_now))]
             yield
-            following.cancel()
+            for each in following:
+                each.cancel()
     finally:
         await server.stop()
 

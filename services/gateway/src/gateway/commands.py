@@ -1,8 +1,8 @@
 """What gateway answers on the bus: the operator's commands, and questions of other services."""
 
-from chassis import rpc
 from contracts import gateway_messages as messages
 from contracts.errors import Refused
+from gateway.audit.doors import Bus
 from gateway.credentials import Credentials
 from gateway.limits.usage import Usage
 from gateway.membership import Membership
@@ -13,7 +13,7 @@ from gateway.tokens import Tokens
 
 
 def listen(
-    server: rpc.Server,
+    server: Bus,
     commands: tuple[Membership, Tokens, Reasons],
     sessions: Sessions,
     credentials: Credentials,
@@ -42,7 +42,7 @@ def listen(
     server.route(messages.WHY, messages.AskWhy, checked(reasons.why))
 
 
-def meter(server: rpc.Server, usage: Usage) -> None:
+def meter(server: Bus, usage: Usage) -> None:
     """Route what others have to say about their use."""
 
     async def record(ended: messages.RecordRun) -> messages.RunRecorded:

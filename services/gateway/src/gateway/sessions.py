@@ -11,6 +11,7 @@ from contracts.enums import Role, Tier
 from contracts.gateway_messages import Session
 from contracts.ids import BrainId, PrincipalId
 from gateway import one_time
+from gateway.audit import trail
 
 STATEMENTS = sql.load("gateway", "sessions.sql")
 LINK_MINUTES = 10
@@ -45,7 +46,9 @@ class Sessions:
         async with transaction(self._pool, self._brain) as db:
             principal = await db.fetchval(STATEMENTS.use_link, self._brain, one_time.digest(code), now)
             if principal is None:
+                trail.current().refused("link_spent")
                 return None
+            trail.current().acts_for(principal)
             await db.execute(STATEMENTS.drop_old_sessions, self._brain, now)
             await db.execute(STATEMENTS.add_session, self._brain, one_time.digest(cookie), principal, now, expires)
         return cookie

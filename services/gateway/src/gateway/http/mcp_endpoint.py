@@ -12,6 +12,7 @@ from chassis.postgres import GONE
 from contracts.enums import Scope, TokenKind
 from contracts.errors import Unavailable
 from gateway import one_time
+from gateway.audit import trail
 from gateway.credentials import Credentials, Viewer
 from gateway.mcp import words
 from gateway.mcp.catalogue import Catalogue
@@ -62,6 +63,7 @@ def endpoint(credentials: Credentials, catalogue: Catalogue, public_url: str) ->
             error = RpcError(401, words.UNAUTHORIZED)
             challenge = discovery.challenge(public_url, (Scope.READ,), *_dead(headers))
             return Answer(401, failure(None, error, request_id), {"www-authenticate": challenge})
+        trail.current().identified(viewer)
         if scope.get("method") != "POST":
             body = failure(None, RpcError(405, "Send JSON-RPC messages with POST."), request_id)
             return Answer(405, body, {"allow": "POST"})

@@ -9,6 +9,7 @@ from litestar.types import Receive, Scope, Send
 from chassis import log
 from chassis.postgres import GONE
 from contracts.errors import Refused, Unavailable
+from gateway.audit import trail
 from gateway.mcp.protocol import Headers
 from gateway.oauth.consenting import Consenting
 from gateway.oauth.endpoints import Endpoints
@@ -52,6 +53,7 @@ def routes(endpoints: Endpoints, consenting: Consenting, pages: Pages) -> list[A
                 query = bytes(scope.get("query_string", b""))
                 answer = await called(Asked(method, path, query, headers, body)) if len(body) <= BODY_LIMIT else _LARGE
         except (Refused, Unavailable) as error:
+            trail.current().stopped(error)
             answer = failed(error, basic=basic)
         except GONE as error:
             _LOG.warning("database_gone", error=type(error).__qualname__)

@@ -1,6 +1,6 @@
 """How a JSON route is served: sign-in, request, reply, and every refusal in one shape."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,6 +13,7 @@ from chassis.postgres import GONE
 from contracts.enums import TokenKind
 from contracts.errors import Refused, Unavailable
 from gateway import texts
+from gateway.audit import trail
 from gateway.credentials import Credentials, Viewer
 from gateway.http.mcp_endpoint import bearer
 from gateway.http.problems import problem
@@ -22,6 +23,7 @@ from gateway.mcp.protocol import Headers
 
 Asked = Request[Any, Any, Any]  # Litestar's own three parameters: user, auth and state, none of which we use
 Q = TypeVar("Q", bound=msgspec.Struct)
+R = TypeVar("R")
 _LOG = log.get(part="http")
 
 
@@ -46,6 +48,18 @@ class Routes:
 
         return get(path, name=path)(handle)
 
+    def lines(
+        self, path: str, shape: type[Q], serve: Callable[[Viewer, Q], Awaitable[Sequence[msgspec.Struct]]]
+    ) -> HTTPRouteHandler:
+        """A GET whose answer is JSON lines."""
+
+        async def handle(request: Asked) -> Response[bytes]:
+            return await self._served(
+                request, lambda: _from_query(request, shape), serve, _ENCODER.encode_lines, "application/x-ndjson"
+            )
+
+        return get(path, name=path)(handle)
+
     def writes(
         self, path: str, shape: type[Q], serve: Callable[[Viewer, Q], Awaitable[msgspec.Struct]]
     ) -> HTTPRouteHandler:
@@ -58,22 +72,30 @@ class Routes:
         return post(path, name=path, status_code=200)(handle)
 
     async def _served(
-        self, request: Asked, read: Callable[[], Q], serve: Callable[[Viewer, Q], Awaitable[msgspec.Struct]]
+        self,
+        request: Asked,
+        read: Callable[[], Q],
+        serve: Callable[[Viewer, Q], Awaitable[R]],
+        encode: Callable[[R], bytes] = msgspec.json.encode,
+        media: str = "application/json",
     ) -> Response[bytes]:
-        request_id = str(request.scope["state"]["request_id"])
+        request_id, left = str(request.scope["state"]["request_id"]), trail.current()
         try:
             viewer = await self._signed_in(request)
+            left.identified(viewer)
             await self._take(viewer, Limit.CONSOLE, None)
             rpc.enter(rpc.Call(request_id, str(viewer.member.id)))
             asked = read()
             texts.check(asked)
+            left.asks(asked)
             reply = await serve(viewer, asked)
         except (Refused, Unavailable, Throttled) as error:
             return refusal(error, request_id)
         except GONE as error:
             _LOG.warning("database_gone", error=type(error).__qualname__)
             return refusal(Unavailable("the database does not answer"), request_id)
-        return Response(msgspec.json.encode(reply), media_type="application/json", headers=_NO_STORE)
+        left.replied(reply)
+        return Response(encode(reply), media_type=media, headers=_NO_STORE)
 
     async def _signed_in(self, request: Asked) -> Viewer:
         viewer = await bearer(self._credentials, Headers.of(list(request.scope["headers"])))
@@ -84,6 +106,7 @@ class Routes:
 
 def refusal(error: Refused | Unavailable | Throttled, request_id: str) -> Response[bytes]:
     """The response for a refusal."""
+    trail.current().stopped(error)
     status, body, extra = problem(error, request_id)
     if status == 401:  # noqa: PLR2004 - HTTP's own number
         extra = {**extra, "www-authenticate": "Bearer"}
@@ -105,6 +128,7 @@ def on_framework_error(request: Asked, error: Exception) -> Response[bytes]:
 
 
 _NO_STORE = {"cache-control": "no-store"}
+_ENCODER = msgspec.json.Encoder()
 
 
 def _from_body(body: bytes, shape: type[Q]) -> Q:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from contracts.enums import Scope
 from contracts.errors import Refused, Unavailable
+from gateway.audit import trail
 from gateway.credentials import Viewer
 from gateway.mcp import rounds, words
 from gateway.mcp.catalogue import Catalogue, ToolResult
@@ -164,6 +165,7 @@ async def _call_tool(call: Call) -> Block:
     try:
         given = await found.tool.call(call.viewer, arguments, client)
     except Refused as refused:
+        trail.current().refused(refused.code)
         given = ToolResult(_told(refused), failed=True)
     except Unavailable as error:
         raise _unavailable(error) from error

@@ -8,6 +8,7 @@ import msgspec
 
 from contracts.enums import Scope, TokenKind
 from gateway import texts
+from gateway.audit import trail
 from gateway.credentials import Viewer
 from gateway.limits.permits import Take, freely
 from gateway.limits.rates import Limit
@@ -49,6 +50,7 @@ def taking(shape: type[I], run: Callable[[Viewer, I], Awaitable[ToolResult]]) ->
         try:
             asked = msgspec.convert(arguments, shape)
         except msgspec.ValidationError as error:
+            trail.current().refused("invalid_arguments")
             return ToolResult(f"Invalid arguments: {error}", failed=True)
         texts.check(asked)
         return await run(viewer, asked)

@@ -12,6 +12,7 @@ from contracts import approvals_messages, retrieval_messages
 from contracts.enums import Origin, ProposalKind, Scope
 from contracts.errors import Refused
 from contracts.ids import CommandId
+from gateway.audit import trail
 from gateway.credentials import Viewer
 from gateway.limits.permits import Take, freely
 from gateway.limits.rates import Limit
@@ -104,6 +105,7 @@ class Tools:
         found = await rpc.ask(
             self._nc, retrieval_messages.FIND_PAGE, query, retrieval_messages.PageHits, seconds=ASKED_SECONDS
         )
+        trail.current().saw_titles(found)
         links = resources.links({page.path: page.title for page in found.pages})
         return ToolResult(render.pages(found), _structured(found), blocks=links)
 
@@ -119,6 +121,7 @@ class Tools:
         found = await rpc.ask(
             self._nc, retrieval_messages.SEARCH, query, retrieval_messages.Hits, seconds=ASKED_SECONDS
         )
+        trail.current().saw_passages(found)
         links = resources.links({hit.path: hit.title for hit in found.hits})
         return ToolResult(render.hits(found), _structured(found), blocks=links)
 
@@ -140,9 +143,16 @@ class Tools:
         query = retrieval_messages.ReadPage(
             asker=_asker(viewer), path=path, rights=viewer.position, own=self._seen.own(viewer)
         )
-        return await rpc.ask(
-            self._nc, retrieval_messages.READ_PAGE, query, retrieval_messages.PageView, seconds=ASKED_SECONDS
-        )
+        left = trail.current()
+        try:
+            view = await rpc.ask(
+                self._nc, retrieval_messages.READ_PAGE, query, retrieval_messages.PageView, seconds=ASKED_SECONDS
+            )
+        except Refused as refused:
+            left.refused(refused.code)
+            raise
+        left.saw_page(view)
+        return view
 
     async def write_inbox(self, viewer: Viewer, asked: inputs.WriteInbox) -> ToolResult:
         """A text for the inbox, and the receipt."""
@@ -160,9 +170,11 @@ class Tools:
                 self._nc, approvals_messages.SUBMIT_TEXT, command, approvals_messages.Submitted, seconds=ASKED_SECONDS
             )
         except Refused as refused:
+            trail.current().refused(refused.code)
             told = " ".join(part for part in (refused.what, "The proposal was NOT registered.", refused.remedy) if part)
             return ToolResult(told, failed=True)
         self._seen.note(viewer.member.id, filed.position)
+        trail.current().wrote(filed.position, command.command, filed.proposal)
         receipt: dict[str, JSON] = {
             "inboxId": str(filed.proposal),
             "kind": asked.kind,

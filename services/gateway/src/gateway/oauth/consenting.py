@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from contracts.errors import Refused, Unavailable
 from contracts.gateway_messages import Session
+from gateway.audit import trail
 from gateway.credentials import Credentials
 from gateway.oauth import discovery, redirects, requests
 from gateway.oauth.asking import WAITING, Waiting
@@ -43,7 +44,10 @@ class Browsers:
         if not cookie:
             return None
         await self.credentials.behind_the_fence()
-        return await self.sessions.find(cookie)
+        session = await self.sessions.find(cookie)
+        if session is not None:
+            trail.current().acts_for(session.principal)
+        return session
 
     def marked(self, ticket: str) -> str:
         """The cookie that brings a sign-in back to this request; an empty ticket takes it away."""
@@ -144,8 +148,10 @@ class Consenting:
 
 
 def _error(error: Refused | Unavailable) -> dict[str, str]:
+    trail.current().stopped(error)
     return {"error": code_of(error), "error_description": words_of(error)}
 
 
 def _denied() -> dict[str, str]:
+    trail.current().refused("access_denied")
     return {"error": "access_denied", "error_description": "The person did not allow it."}

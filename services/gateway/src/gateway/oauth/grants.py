@@ -15,6 +15,7 @@ from contracts.enums import Scope
 from contracts.errors import Refused, Unavailable
 from contracts.ids import BrainId, CommandId, PrincipalId, TokenId, derived, service_principal
 from gateway import one_time
+from gateway.audit import trail
 from gateway.credentials import Credentials
 from gateway.domain.standing import Said
 from gateway.ledger import AccessLedger, Change
@@ -66,6 +67,7 @@ class Grants:
             member = await lookup.member(db, person)
             return self._change(families.consent(member, asked.scopes, (family, nobodys), now), narrowing=False)
 
+        trail.current().about([family])
         await self._ledger.decide(command, person, decision)
         code = one_time.new_code()
         async with transaction(self._pool, self._brain) as db:
@@ -91,6 +93,7 @@ class Grants:
         digest, now = one_time.digest(code), self._clock()
         async with transaction(self._pool, self._brain) as db:
             row = await db.fetchrow(STATEMENTS.code_by_digest, self._brain, digest)
+            _concerns(row)
             worth = rotation.code(_kept(row), client.id, now)
             if row is not None and worth is Worth.GOOD:
                 await db.execute(STATEMENTS.use_code, self._brain, digest, now)
@@ -109,6 +112,7 @@ class Grants:
         digest, now = one_time.digest(token), self._clock()
         async with transaction(self._pool, self._brain) as db:
             row = await db.fetchrow(STATEMENTS.refresh_by_digest, self._brain, digest)
+            _concerns(row)
             worth = rotation.refresh(_kept(row), client.id, now)
             if row is not None and worth is Worth.GOOD:
                 wanted = _within(scope, row["scopes"])
@@ -126,6 +130,7 @@ class Grants:
             family = await db.fetchval(STATEMENTS.family_of, self._brain, one_time.digest(token), client.id)
             consented = None if family is None else await lookup.token(db, family)
         if consented is not None:
+            trail.current().acts_for(consented.principal, consented.id, consented.kind.value)
             await self._end(consented.id, consented.principal)
 
     async def _give(
@@ -137,6 +142,7 @@ class Grants:
         alive = None if family is None else await lookup.credential(db, self._brain, family.digest, now)
         if family is None or family.expires_at is None or alive is None:
             return None
+        trail.current().acts_for(family.principal, family.id, family.kind.value)
         pair = Pair(
             one_time.new_access(), one_time.new_code(), tuple(scope for scope in Scope if scope.value in scopes)
         )
@@ -164,6 +170,7 @@ class Grants:
         return pair
 
     async def _stolen(self, family: UUID, how: str) -> None:
+        trail.current().refused(how)
         log.get().warning("oauth_family_ended", reason=how, token=str(family))
         await self._end(TokenId(family), service_principal(self._brain, "gateway"))
 
@@ -184,6 +191,11 @@ class Grants:
     def _change(self, said: list[Said], *, narrowing: bool) -> Change:
         facts = [(subjects.access(self._brain, whose), fact) for whose, fact in said]
         return Change(facts, said[0][0] if said else self._brain, narrowing)
+
+
+def _concerns(row: asyncpg.Record | None) -> None:
+    """The audit learns which connection it is about, whatever becomes of the call."""
+    trail.current().about([] if row is None else [row["family"]])
 
 
 def _kept(row: asyncpg.Record | None) -> Kept | None:

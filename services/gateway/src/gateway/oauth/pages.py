@@ -8,6 +8,7 @@ import jinja2
 from contracts.enums import Scope
 from contracts.errors import Refused
 from contracts.gateway_messages import Session
+from gateway.audit import trail
 from gateway.oauth import redirects
 from gateway.oauth.clients import readable
 from gateway.oauth.families import LASTING
@@ -82,6 +83,7 @@ class Pages:
 
     def refused(self, told: Refused, status: int = 400) -> Answer:
         """Why nothing is sent anywhere."""
+        trail.current().refused(told.code)
         return self._page("refused.html", status, "'none'", told=told, title="This connection cannot be made")
 
     def failed(self, answer: Answer) -> Answer:
