@@ -72,16 +72,25 @@ class Story:
         self.say(subjects.access(self.brain, subject), fact)
         return grant
 
-    def issue(self, principal: PrincipalId, tier: Tier, digest: str, expires_at: datetime | None = None) -> TokenId:
+    def issue(
+        self,
+        principal: PrincipalId,
+        tier: Tier,
+        digest: str,
+        expires_at: datetime | None = None,
+        domains: tuple[str, ...] = (),
+    ) -> TokenId:
         token = TokenId(uuid4())
+        bound = self.texts.keep(msgspec.json.encode(domains)) if domains else None
         fact = facts.TokenIssued(
             token=token,
             principal=principal,
-            kind=TokenKind.PERSON,
+            kind=TokenKind.AGENT if domains else TokenKind.PERSON,
             tier=tier,
             scopes=(TokenScope.READ,),
             digest=digest,
             expires_at=expires_at,
+            domains=bound,
         )
         self.say(subjects.access(self.brain, principal), fact)
         return token
@@ -204,3 +213,22 @@ async def test_a_stored_scope_that_does_not_parse_refuses_the_token(pool: Pool, 
         await db.execute("update tokens set scopes = array['brain:read', 'brain:everything'] where id = $1", token)
         assert await lookup.caller_for(db, story.brain, alice, token) is None
         assert await lookup.credential(db, story.brain, "odd", NOW) is None
+
+
+async def test_a_token_is_bound_to_its_domains_wherever_it_is_looked_up(pool: Pool, story: Story) -> None:
+    alice = story.join("alice")
+    any_page = story.issue(alice, Tier.EMPLOYEE, "da")
+    bound = story.issue(alice, Tier.EMPLOYEE, "db", domains=("pricing", "legal"))
+    await story.project(pool)
+    async with transaction(pool, story.brain) as db:
+        for token, digest, domains in ((any_page, "da", None), (bound, "db", frozenset({"pricing", "legal"}))):
+            caller = await lookup.caller_for(db, story.brain, alice, token)
+            credential = await lookup.credential(db, story.brain, digest, NOW)
+            listed = await lookup.token(db, token)
+            assert caller is not None
+            assert credential is not None
+            assert listed is not None
+            assert caller.domains == credential.caller.domains == credential.token.domains == listed.domains == domains
+        person = await lookup.caller_for(db, story.brain, alice, None)
+        assert person is not None
+        assert person.domains is None

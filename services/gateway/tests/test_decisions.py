@@ -449,3 +449,25 @@ def test_any_sequence_of_grants_and_revocations_leaves_each_scope_held_at_most_o
         elif (scope, permission) in held:
             ((_, fact),) = grants.revoke(ADA, subject, scope, permission)
             assert fact == facts.Revoked(grant=held.pop((scope, permission)).id, subject=BOB.id)
+
+
+@pytest.mark.parametrize(
+    ("kind", "domains"),
+    [
+        (TokenKind.PERSON, ("pricing",)),
+        (TokenKind.CLIENT, ("pricing",)),
+        (TokenKind.AGENT, ("",)),
+        (TokenKind.AGENT, ("x" * 65,)),
+        (TokenKind.AGENT, tuple(f"d{n}" for n in range(21))),
+    ],
+)
+def test_only_tokens_of_agents_are_bound_to_a_few_domains(kind: TokenKind, domains: tuple[str, ...]) -> None:
+    with pytest.raises(Refused) as refused:
+        tokens.only_domains(kind, domains)
+    assert code(refused) == "domains_refused"
+
+
+def test_an_agents_token_may_be_bound_or_not() -> None:
+    tokens.only_domains(TokenKind.AGENT, ())
+    tokens.only_domains(TokenKind.PERSON, ())
+    tokens.only_domains(TokenKind.AGENT, ("pricing", "x" * 64))

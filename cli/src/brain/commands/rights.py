@@ -103,15 +103,29 @@ def list_tokens(*, person: str | None, as_json: bool) -> None:
 @click.option("--tier", type=click.Choice([tier.value for tier in Tier]), default="employee", show_default=True)
 @click.option("--scope", "scopes", multiple=True, type=click.Choice([scope.value for scope in Scope]))
 @click.option("--days", type=click.IntRange(1, LONGEST_TOKEN_DAYS), default=90, show_default=True)
+@click.option("--domain", "domains", multiple=True, help="Of an agent: it sees pages of this domain alone. Repeatable.")
+@click.option("--service", default="", help="Issue it for this service, as an admin.")
 @api.as_option
 @output.json_option
-def issue_token(*, kind: str, tier: str, scopes: tuple[str, ...], days: int, person: str | None, as_json: bool) -> None:
-    """Issue a token for yourself. It is shown once."""
+def issue_token(
+    *,
+    kind: str,
+    tier: str,
+    scopes: tuple[str, ...],
+    days: int,
+    domains: tuple[str, ...],
+    service: str,
+    person: str | None,
+    as_json: bool,
+) -> None:
+    """Issue a token for yourself, or as an admin for a service. It is shown once."""
     asked = gateway_api.NewToken(
         tier=Tier(tier),
         scopes=tuple(Scope(scope) for scope in scopes) or (Scope.READ,),
         kind=TokenKind(kind),
         days=days,
+        domains=domains,
+        service=service,
         command=CommandId(uuid4()),
     )
     with api.connect(person) as gateway:

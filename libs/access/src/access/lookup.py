@@ -32,13 +32,14 @@ async def caller_for(
         return None
     tier = Tier(row["tier"])
     scopes: frozenset[TokenScope] | None = frozenset(TokenScope)
+    domains = None
     if token_id is not None:
         tier = lower_tier(tier, Tier(row["token_tier"]))
-        scopes = _scopes(row["scopes"])
+        scopes, domains = _scopes(row["scopes"]), _domains(row["domains"])
     if scopes is None:
         return None
     held = frozenset(PrincipalId(subject) for subject in row["subjects"])
-    return Caller(principal=principal, subjects=held, tier=tier, scopes=scopes)
+    return Caller(principal=principal, subjects=held, tier=tier, domains=domains, scopes=scopes)
 
 
 async def credential(db: Pooled, brain: BrainId, digest: str, at: datetime) -> Credential | None:
@@ -51,13 +52,15 @@ async def credential(db: Pooled, brain: BrainId, digest: str, at: datetime) -> C
         return None
     principal, tier = PrincipalId(row["principal"]), Tier(row["tier"])
     token_tier, scopes = Tier(row["token_tier"]), _scopes(row["scopes"])
-    kind, expires = TokenKind(row["token_kind"]), row["expires_at"]
-    token = Token(TokenId(row["token"]), principal, kind, token_tier, scopes, digest, expires)
+    kind, expires, domains = TokenKind(row["token_kind"]), row["expires_at"], _domains(row["domains"])
+    token = Token(TokenId(row["token"]), principal, kind, token_tier, scopes, digest, expires, domains)
     if scopes is None or not token.alive(at):
         return None
     member = Member(principal, PrincipalKind(row["kind"]), row["name"], Role(row["role"]), tier, active=True)
     held = frozenset(PrincipalId(subject) for subject in row["subjects"])
-    caller = Caller(principal=principal, subjects=held, tier=lower_tier(tier, token_tier), scopes=scopes)
+    caller = Caller(
+        principal=principal, subjects=held, tier=lower_tier(tier, token_tier), domains=domains, scopes=scopes
+    )
     return Credential(token, member, caller, row["position"])
 
 
@@ -161,6 +164,10 @@ def _scopes(texts: list[str]) -> frozenset[TokenScope] | None:
         return None
 
 
+def _domains(texts: list[str] | None) -> frozenset[str] | None:
+    return None if texts is None else frozenset(texts)
+
+
 def _member(row: asyncpg.Record | None) -> Member | None:
     if row is None:
         return None
@@ -183,4 +190,5 @@ def _token(row: asyncpg.Record) -> Token:
         _scopes(row["scopes"]),
         row["digest"],
         row["expires_at"],
+        _domains(row["domains"]),
     )

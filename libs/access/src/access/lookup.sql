@@ -2,7 +2,7 @@
 
 -- name: caller
 -- $1 brain, $2 principal, $3 token or null, $4 the instant at which the token must be alive (null: now).
-select m.id, m.tier, t.tier as token_tier, t.scopes,
+select m.id, m.tier, t.tier as token_tier, t.scopes, t.domains,
        array(select s.subject from subjects s where s.principal = m.id) as subjects
 from members m
 left join tokens t on t.brain = m.brain and t.principal = m.id and t.id = $3
@@ -48,14 +48,16 @@ select id, kind, name, role, tier, active from members where active order by nam
 select count(*) from members where active and kind = 'person'
 
 -- name: token_by_id
-select id, principal, kind, tier, scopes, digest, expires_at from tokens where id = $1
+select id, principal, kind, tier, scopes, digest, expires_at, domains from tokens where id = $1
 
 -- name: tokens_of
-select id, principal, kind, tier, scopes, digest, expires_at from tokens where principal = $1 order by source_seq
+select id, principal, kind, tier, scopes, digest, expires_at, domains from tokens where principal = $1
+order by source_seq
 
 -- name: credential
 -- $1 brain, $2 digest of the token's secret, $3 the access gate: everything about a request's token in one go.
 select t.id as token, t.principal, t.kind as token_kind, t.tier as token_tier, t.scopes, t.digest, t.expires_at,
+       t.domains,
        m.kind, m.name, m.role, m.tier,
        array(select s.subject from subjects s where s.brain = m.brain and s.principal = m.id) as subjects,
        coalesce((select h.source_seq from histories h where h.brain = $1 and h.subject = $3), 0) as position

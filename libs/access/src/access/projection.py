@@ -83,6 +83,8 @@ def _content(fact: msgspec.Struct) -> ContentRef | None:
     match fact:
         case facts.MemberJoined(profile=ref) | facts.GroupChanged(profile=ref) | facts.Granted(scope=ref):
             return ref
+        case facts.TokenIssued(domains=domains):
+            return domains
         case _:
             return None
 
@@ -106,7 +108,7 @@ async def _project(
         case facts.Revoked():
             await db.execute(STATEMENTS.end_grant, brain, fact.grant, position)
         case facts.TokenIssued():
-            await db.execute(STATEMENTS.add_token, *_token_row(brain, position, fact))
+            await db.execute(STATEMENTS.add_token, *_token_row(brain, position, fact, texts))
         case facts.TokenRevoked():
             await db.execute(STATEMENTS.end_token, brain, fact.token, position)
         case _:
@@ -136,7 +138,10 @@ async def _project_membership(
             await db.execute(STATEMENTS.add_members_to_group, brain, fact.group, list(fact.members), position)
 
 
-def _token_row(brain: BrainId, position: int, fact: facts.TokenIssued) -> tuple[object, ...]:
+def _token_row(
+    brain: BrainId, position: int, fact: facts.TokenIssued, texts: Mapping[ContentId, bytes]
+) -> tuple[object, ...]:
     scopes = [scope.value for scope in fact.scopes]
     kind, tier = fact.kind.value, fact.tier.value
-    return (brain, fact.token, fact.principal, kind, tier, scopes, fact.digest, fact.expires_at, position)
+    domains = None if fact.domains is None else msgspec.json.decode(texts[fact.domains.id], type=list[str])
+    return (brain, fact.token, fact.principal, kind, tier, scopes, fact.digest, fact.expires_at, domains, position)

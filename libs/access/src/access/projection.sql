@@ -53,8 +53,8 @@ on conflict (brain, id) do nothing
 delete from grants where brain = $1 and id = $2 and source_seq < $3
 
 -- name: add_token
-insert into tokens (brain, id, principal, kind, tier, scopes, digest, expires_at, source_seq)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+insert into tokens (brain, id, principal, kind, tier, scopes, digest, expires_at, domains, source_seq)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 on conflict (brain, id) do nothing
 
 -- name: end_token

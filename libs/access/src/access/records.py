@@ -43,6 +43,7 @@ class Token:
     scopes: frozenset[TokenScope] | None
     digest: str
     expires_at: datetime | None
+    domains: frozenset[str] | None = None
 
     def alive(self, now: datetime) -> bool:
         """Whether it may be used at `now`."""

@@ -68,7 +68,10 @@ class Revoked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TokenIssued(msgspec.Struct, frozen=True, kw_only=True):
-    """A token acts for a principal. `digest` is SHA-256 (hex) of a 256-bit random secret, which was shown once."""
+    """A token acts for a principal. `digest` is SHA-256 (hex) of a 256-bit random secret, which was shown once.
+
+    `domains`: a JSON array of the domains whose pages it may see, where it may not see those of every one.
+    """
 
     token: TokenId
     principal: PrincipalId
@@ -77,6 +80,7 @@ class TokenIssued(msgspec.Struct, frozen=True, kw_only=True):
     scopes: tuple[Scope, ...]
     digest: str
     expires_at: datetime | None = None
+    domains: ContentRef | None = None
 
 
 class TokenRevoked(msgspec.Struct, frozen=True, kw_only=True):

@@ -83,6 +83,7 @@ EXAMPLES: tuple[msgspec.Struct, ...] = (
         scopes=(Scope.READ, Scope.PROPOSE),
         digest="ab" * 32,
         expires_at=NOON,
+        domains=ref(14),
     ),
     access_facts.TokenRevoked(token=TOKEN, principal=ALICE),
     access_facts.GateMoved(cause=ALICE),

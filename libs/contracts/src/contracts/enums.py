@@ -34,10 +34,14 @@ class Permission(Enum):
 
 
 class TokenKind(Enum):
-    """The credential kinds that this release issues. `signin` is a person's sign-in on a machine or in a browser."""
+    """The credential kinds that this release issues. `signin` is a person's sign-in on a machine or in a browser.
+
+    `agent`: an API key of a program, for REST under `/tools` and for the same four tools over MCP.
+    """
 
     PERSON = "person"
     CLIENT = "client"
+    AGENT = "agent"
     SIGNIN = "signin"
 
 

@@ -119,13 +119,14 @@ class GrantText(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TokenLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A token of the asker, never its secret."""
+    """A token of the asker, never its secret. `domains` None: it sees pages of any."""
 
     id: TokenId
     kind: TokenKind
     tier: Tier
     scopes: tuple[Scope, ...]
     expires_at: datetime | None
+    domains: tuple[str, ...] | None = None
 
 
 class TokenLines(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,13 +134,17 @@ class TokenLines(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewToken(msgspec.Struct, frozen=True, kw_only=True):
-    """A token for the asker, or an admin's for the service of that name. `days` None: it does not expire."""
+    """A token for the asker, or an admin's for the service of that name. `days` None: it does not expire.
+
+    `domains`: of a token of kind agent, the domains whose pages it may see; none named: those of any.
+    """
 
     tier: Tier
     scopes: tuple[Scope, ...] = (Scope.READ,)
     kind: TokenKind = TokenKind.PERSON
     days: int | None = 90
     service: str = ""
+    domains: tuple[str, ...] = ()
     command: CommandId | None = None
 
 

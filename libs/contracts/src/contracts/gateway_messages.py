@@ -96,7 +96,10 @@ class RevokeFrom(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IssueToken(msgspec.Struct, frozen=True, kw_only=True):
-    """A token for oneself, or an admin's for the `service` of that name. `tier` is never above its principal's own."""
+    """A token for oneself, or an admin's for the `service` of that name. `tier` is never above its principal's own.
+
+    `domains`: of a token of kind agent, the domains whose pages it may see; none named: those of any.
+    """
 
     command: CommandId
     by: PrincipalId
@@ -105,6 +108,7 @@ class IssueToken(msgspec.Struct, frozen=True, kw_only=True):
     scopes: tuple[Scope, ...]
     days: int | None = 90
     service: str = ""
+    domains: tuple[str, ...] = ()
 
 
 class RevokeToken(msgspec.Struct, frozen=True, kw_only=True):

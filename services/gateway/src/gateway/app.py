@@ -128,7 +128,11 @@ async def _serving(parts: _Parts, projected: Projected, audit: Audit) -> AsyncIt
     sessions = Sessions(pool, brain, parts.ring.derive("csrf"), _now)
     credentials = Credentials(client, pool, brain, projected, _now)
     membership = Membership(pool, brain, ContentStore(parts.ring), ledger)
-    access = (membership, Tokens(pool, brain, ledger, sessions, _now), Reasons(client, pool, brain))
+    access = (
+        membership,
+        Tokens(pool, brain, ledger, sessions, ContentStore(parts.ring), _now),
+        Reasons(client, pool, brain),
+    )
     addresses = Addresses(secrets.token_bytes(16), _now, tuple(ip_network(each) for each in settings.trusted_proxies))
     permits, usage = Permits(pool, brain), Usage(pool, brain, _now, addresses.allow)
     seen, routes = Seen(), Routes(credentials, permits.take)

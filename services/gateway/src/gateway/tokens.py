@@ -3,12 +3,17 @@
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 
+import msgspec
+
 from access import lookup
 from chassis.postgres import Pool, Pooled, transaction
+from content.bodies import Put, Slot
+from content.store import ContentStore
 from contracts import gateway_messages as messages
 from contracts import subjects
+from contracts.content import ContentRef
 from contracts.errors import Refused, Unavailable
-from contracts.ids import BrainId, CommandId, PrincipalId, TokenId, derived, service_principal
+from contracts.ids import BrainId, CommandId, PrincipalId, TokenId, content_id, derived, service_principal
 from contracts.replies import Accepted
 from gateway import one_time
 from gateway.domain import gates, tokens
@@ -26,22 +31,26 @@ class Tokens:
         brain: BrainId,
         ledger: AccessLedger,
         sessions: Sessions,
+        store: ContentStore,
         clock: Callable[[], datetime],
     ) -> None:
         self._pool = pool
         self._brain = brain
         self._ledger = ledger
         self._sessions = sessions
+        self._store = store
         self._clock = clock
 
     async def issue(self, asked: messages.IssueToken) -> messages.Issued:
         """A token for the asker himself, or for a service."""
         wanted = (asked.kind, asked.tier, frozenset(asked.scopes))
+        tokens.only_domains(asked.kind, asked.domains)
+        domains = await self._keep(asked) if asked.domains else None
 
         async def said(db: Pooled, fresh: tuple[TokenId, str], now: datetime) -> list[Said]:
             by = await lookup.member(db, asked.by)
             holder = await lookup.member_by_name(db, asked.service) if asked.service else by
-            return tokens.issue(by, holder, wanted, fresh, now, asked.days)
+            return tokens.issue(by, holder, wanted, fresh, now, asked.days, domains)
 
         return await self._issue(asked.command, asked.by, said)
 
@@ -99,6 +108,18 @@ class Tokens:
             archived=landed.archived,
             expires_at=kept.expires_at,
         )
+
+    async def _keep(self, asked: messages.IssueToken) -> ContentRef | None:
+        """The domains as a stored text, as they name what the brain knows about; nobody but a member stores one."""
+        body = msgspec.json.encode(sorted(set(asked.domains)))
+        async with transaction(self._pool, self._brain) as db:
+            by = await lookup.member(db, asked.by)
+            if by is None or not by.active:
+                return None  # the decision refuses
+            (ref,) = await self._store.put(
+                db, self._brain, [Put(content_id(asked.command, "domains"), body, Slot.SCOPE)]
+            )
+        return ref
 
     def _change(self, said: list[Said]) -> Change:
         narrowing = any(gates.narrows(fact) for _, fact in said)

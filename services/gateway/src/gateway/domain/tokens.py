@@ -5,12 +5,17 @@ from datetime import datetime, timedelta
 from access.records import Member, Token
 from access.rule import lower_tier
 from contracts.access_facts import TokenIssued, TokenRevoked
+from contracts.content import ContentRef
 from contracts.enums import PrincipalKind, Role, Scope, Tier, TokenKind
 from contracts.errors import Refused
 from contracts.gateway_messages import LONGEST_TOKEN_DAYS
 from contracts.ids import TokenId
 from gateway.domain.standing import RANKS, Said, administrator
 
+MOST_DOMAINS = 20
+"""Domains that one token may be bound to."""
+LONGEST_DOMAIN = 64
+"""Characters of a domain, as in a page's front matter."""
 SIGN_IN_DAYS = 90
 """Days that a person's sign-in on a machine lasts (a rule of the domain)."""
 
@@ -22,6 +27,7 @@ def issue(
     fresh: tuple[TokenId, str],
     now: datetime,
     days: int | None,
+    domains: ContentRef | None = None,
 ) -> list[Said]:
     """A token for oneself, or by an admin for a service: a person's token is issued by that person alone.
 
@@ -46,7 +52,25 @@ def issue(
         told = f"A token lasts 1 to {LONGEST_TOKEN_DAYS} days."
         raise Refused("days_out_of_range", told, "days", "Choose a number in that range.")
     expires = None if days is None else now + timedelta(days=days)
-    return [_issued(bearer, kind, tier, scopes | {Scope.READ}, fresh, expires)]
+    return [_issued(bearer, kind, tier, scopes | {Scope.READ}, fresh, expires, domains)]
+
+
+def only_domains(kind: TokenKind, domains: tuple[str, ...]) -> None:
+    """Raises `Refused` (domains_refused) unless a token of this kind may be bound to these domains."""
+    if domains and kind is not TokenKind.AGENT:
+        raise Refused(
+            "domains_refused",
+            "Only a token of kind agent is bound to domains.",
+            "domains",
+            "Leave the domains out, or ask for the kind agent.",
+        )
+    if len(domains) > MOST_DOMAINS or not all(0 < len(domain) <= LONGEST_DOMAIN for domain in domains):
+        raise Refused(
+            "domains_refused",
+            f"A token is bound to at most {MOST_DOMAINS} domains of 1 to {LONGEST_DOMAIN} characters each.",
+            "domains",
+            "Name fewer domains, as pages name them.",
+        )
 
 
 def _service(by: Member, holder: Member | None) -> Member:
@@ -92,6 +116,7 @@ def _issued(
     scopes: frozenset[Scope],
     fresh: tuple[TokenId, str],
     expires_at: datetime | None,
+    domains: ContentRef | None = None,
 ) -> Said:
     token, digest = fresh
     ordered = tuple(scope for scope in Scope if scope in scopes)
@@ -103,5 +128,6 @@ def _issued(
         scopes=ordered,
         digest=digest,
         expires_at=expires_at,
+        domains=domains,
     )
     return (member.id, fact)

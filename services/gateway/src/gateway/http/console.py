@@ -168,6 +168,7 @@ class Console:
                     tier=token.tier,
                     scopes=tuple(scope for scope in Scope if scope in (token.scopes or ())),
                     expires_at=token.expires_at,
+                    domains=None if token.domains is None else tuple(sorted(token.domains)),
                 )
                 for token in found
             )
@@ -184,6 +185,7 @@ class Console:
                 scopes=asked.scopes,
                 days=asked.days,
                 service=asked.service,
+                domains=asked.domains,
             )
         )
 
