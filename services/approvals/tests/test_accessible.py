@@ -94,3 +94,22 @@ async def test_a_decision_is_made_by_keyboard_alone_and_without_a_script(
         await chromium.close()
     rows = await world.rows()
     assert next(row for row in rows["pages"] if row["path"] == "topics/pricing.md")["revision"] == 2
+
+
+async def test_signing_out_tells_gateway_which_page_it_came_from(client: httpx2.AsyncClient, world: World) -> None:
+    """Gateway refuses a form that does not say its origin; the address that it came from stays here."""
+    async with async_playwright() as playwright:
+        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        context = await chromium.new_context(base_url=str(client.base_url))
+        await context.add_cookies(
+            [{"name": session_cookie(world.brain), "value": str(world.alice), "url": str(client.base_url)}]
+        )
+        page = await context.new_page()
+        await page.route("**/signout", lambda route: route.fulfill(status=200, body="out"))
+        await page.goto("/")
+        async with page.expect_request("**/signout") as asked:
+            await page.get_by_role("button", name="Sign out").click()
+        headers = await (await asked.value).all_headers()
+        assert headers["origin"] == str(client.base_url).rstrip("/")
+        assert headers.get("referer", "").rstrip("/") in {"", headers["origin"]}
+        await chromium.close()

@@ -38,7 +38,7 @@ class Edge:
         )
         self._headers = [
             (b"content-security-policy", policy.encode()),
-            (b"referrer-policy", b"same-origin"),
+            (b"referrer-policy", b"strict-origin"),
             (b"x-content-type-options", b"nosniff"),
         ]
 
