@@ -10,6 +10,7 @@ from contracts.ids import ContentId, PageId, PrincipalId, TokenId
 SEARCH = "ask.retrieval.search"
 FIND_PAGE = "ask.retrieval.find_page"
 READ_PAGE = "ask.retrieval.read_page"
+CONTESTED = "ask.retrieval.contested"
 VECTORS = "ask.retrieval.vectors"
 
 
@@ -26,11 +27,15 @@ class Asker(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Search(msgspec.Struct, frozen=True, kw_only=True):
-    """Passages for a query of at least 2 characters; limit 1-20. `position`: answer from at least there."""
+    """Passages for a query of at least 2 characters; limit 1-20. `position`: answer from at least there.
+
+    `domains`: of pages of these alone, none named: of any. They never add to what the asker's token admits.
+    """
 
     asker: Asker
     query: str
     limit: int = 10
+    domains: tuple[str, ...] = ()
     position: int = 0
     own: int = 0
     rights: int = 0
@@ -52,6 +57,18 @@ class ReadPage(msgspec.Struct, frozen=True, kw_only=True):
 
     asker: Asker
     path: str
+    position: int = 0
+    own: int = 0
+    rights: int = 0
+
+
+class FindContested(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said to be open, limit 1-100. `pages`: about these alone; none named: about any."""
+
+    asker: Asker
+    pages: tuple[PageId, ...] = ()
+    limit: int = 50
+    domains: tuple[str, ...] = ()
     position: int = 0
     own: int = 0
     rights: int = 0
@@ -102,6 +119,31 @@ class PageHit(msgspec.Struct, frozen=True, kw_only=True):
 
 class PageHits(msgspec.Struct, frozen=True, kw_only=True):
     pages: tuple[PageHit, ...]
+    empty: str
+    position: int
+
+
+class Contested(msgspec.Struct, frozen=True, kw_only=True):
+    """A page that says of itself, or of its relation to `other`, that a question is open.
+
+    `reason`: page_unresolved, relation_unresolved or needs_clarification. `other`: path of the other page, which the
+    asker sees too, "" where the page alone is meant; `other_id` and `other_title` likewise.
+    """
+
+    path: str
+    id: str
+    title: str
+    reason: str
+    other: str = ""
+    other_id: str = ""
+    other_title: str = ""
+
+
+class AllContested(msgspec.Struct, frozen=True, kw_only=True):
+    """`more`: there are others beyond the limit. `empty` as in `Hits`."""
+
+    contested: tuple[Contested, ...]
+    more: bool
     empty: str
     position: int
 

@@ -19,6 +19,7 @@ from eventlog.projector import Projector
 from eventlog.signing import Verifier
 from retrieval import database
 from retrieval.projections.wiring import projections
+from retrieval.reads.contested import Contentions
 from retrieval.reads.embedded import Embeddings
 from retrieval.reads.finding import Finding
 from retrieval.reads.questions import Questions
@@ -72,6 +73,7 @@ async def _bus(settings: Settings, pool: Pool, ring: KeyRing) -> AsyncIterator[C
         server.route(messages.SEARCH, messages.Search, Searches(sights, Questions(client), _now).search)
         server.route(messages.FIND_PAGE, messages.FindPage, Finding(sights, _now).find)
         server.route(messages.READ_PAGE, messages.ReadPage, Reading(sights, ContentStore(ring), _now).read)
+        server.route(messages.CONTESTED, messages.FindContested, Contentions(sights).find)
         server.route(messages.VECTORS, messages.AskVectors, embeddings.missing)
     await server.start()
     try:

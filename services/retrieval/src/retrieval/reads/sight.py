@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from nats.aio.client import Client
 
 from access import lookup
+from access.rule import Caller
 from chassis import sql
 from chassis.postgres import Pool, Pooled, transaction
 from contracts.errors import Unavailable
 from contracts.ids import BrainId, PrincipalId
-from contracts.retrieval_messages import FindPage, ReadPage, Search
+from contracts.retrieval_messages import FindContested, FindPage, ReadPage, Search
 from corpus import references
 from corpus.statements import withhold
 from eventlog.fence import fence
@@ -81,7 +82,7 @@ class Sights:
         self._watches = (self._rights, Watch(nc, pool, brain, PAGES))
 
     @asynccontextmanager
-    async def of(self, asked: Search | FindPage | ReadPage) -> AsyncIterator[Sight]:
+    async def of(self, asked: Search | FindPage | ReadPage | FindContested) -> AsyncIterator[Sight]:
         """The sight of who asks, at or after the position asked for.
 
         Raises `Unavailable` where the index does not get there in time, or does not yet know the asker's rights. The
@@ -98,7 +99,7 @@ class Sights:
             if caller is None:
                 yield Sight(db, self._brain, ([], "", None), behind)
                 return
-            domains = None if caller.domains is None else sorted(caller.domains)
+            domains = _domains(caller, asked)
             yield Sight(db, self._brain, (sorted(caller.subjects), caller.tier.value, domains), behind)
 
     async def demand(self, position: int) -> None:
@@ -111,3 +112,12 @@ class Sights:
     async def _reached(self, position: int, seconds: float) -> bool:
         """Whether both projections reach `position` in so many seconds."""
         return all(await asyncio.gather(*(watch.reached(position, seconds) for watch in self._watches)))
+
+
+def _domains(caller: Caller, asked: Search | FindPage | ReadPage | FindContested) -> list[str] | None:
+    """Those that the token admits, and of these the ones that are asked for; None: any."""
+    wanted = frozenset(asked.domains) if isinstance(asked, Search | FindContested) and asked.domains else None
+    if wanted is None or caller.domains is None:
+        either = wanted if caller.domains is None else caller.domains
+        return None if either is None else sorted(either)
+    return sorted(wanted & caller.domains)
