@@ -1,8 +1,7 @@
 """The endpoint on a real bus and database: the official client, and requests by hand."""
 
 import itertools
-from datetime import UTC, date, datetime
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import httpx2
 import msgspec
@@ -11,64 +10,21 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+import pages_world
 from contracts import approvals_messages, retrieval_messages
 from contracts import gateway_messages as messages
-from contracts.enums import Access, Knowledge, Reach, Scope, Tier, TokenKind
+from contracts.enums import Scope, Tier, TokenKind
 from contracts.errors import Refused, Unavailable
-from contracts.ids import PageId, ProposalId
+from contracts.ids import ProposalId
 from contracts.replies import Accepted
 from gateway.mcp import words
 from gateway_world import House, command
+from pages_world import NODE, VIEW
 
 pytestmark = pytest.mark.service
 
-AT = datetime(2026, 9, 2, 12, tzinfo=UTC)
-PAGE = PageId(UUID(int=7))
-NODE = f"n_{PAGE.hex}"
-RECEIPT = retrieval_messages.Receipt(
-    page=PAGE, revision=2, digest="a" * 64, approver="alice", approved_at=AT, verified_at=AT, position=9
-)
-HITS = retrieval_messages.Hits(
-    hits=(
-        retrieval_messages.Hit(
-            path="topics/ceiling.md",
-            id=NODE,
-            title="Discount ceiling",
-            heading=("Discount ceiling",),
-            text="Up to 12 %.",
-            trust="canon_verified",
-            score=1.5,
-            receipt=RECEIPT,
-        ),
-    ),
-    trust="canon_verified",
-    empty="",
-    degraded=("vectors",),
-    position=9,
-)
+HITS = msgspec.structs.replace(pages_world.HITS, degraded=("vectors",))
 NOTHING = retrieval_messages.Hits(hits=(), trust="no_coverage", empty="no_match", degraded=(), position=9)
-VIEW = retrieval_messages.PageView(
-    path="topics/ceiling.md",
-    id=NODE,
-    title="Discount ceiling",
-    type="topic",
-    owner="alice",
-    status="live",
-    as_of=date(2026, 9, 2),
-    access=Access.DEPARTMENT,
-    sensitivity=Reach.ORDINARY,
-    knowledge=Knowledge.VERIFIED,
-    trust="canon_verified",
-    verified=AT,
-    review_by=AT,
-    sources=("gdrive/msa",),
-    withheld={"slack": 2},
-    relations=(),
-    figures=(),
-    text="x" * 60_000,
-    position=9,
-    receipt=RECEIPT,
-)
 
 
 def rpc(method: str, call_id: int = 1, **params: object) -> dict[str, object]:

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import structlog
+from litestar.types import Receive as Incoming
 from opentelemetry.trace import SpanKind
 
 from chassis import rpc, telemetry
@@ -117,3 +118,17 @@ async def plain(send: Send, status: int, text: str) -> None:
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text.encode() + b"\n"})
+
+
+async def body_of(receive: Incoming, limit: int) -> bytes:
+    """A request's body, cut just beyond `limit` bytes, so that a larger one can be refused without being kept."""
+    parts, size, more = [], 0, True
+    while more and size <= limit:
+        message = await receive()
+        if message["type"] != "http.request":
+            break
+        part = message.get("body", b"")
+        parts.append(part)
+        size += len(part)
+        more = message.get("more_body", False)
+    return b"".join(parts)

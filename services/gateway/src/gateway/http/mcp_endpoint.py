@@ -14,6 +14,7 @@ from contracts.errors import Unavailable
 from gateway import one_time
 from gateway.audit import trail
 from gateway.credentials import Credentials, Viewer
+from gateway.http.edge import body_of
 from gateway.mcp import words
 from gateway.mcp.catalogue import Catalogue
 from gateway.mcp.exchange import echoed, exchange
@@ -70,7 +71,7 @@ def endpoint(credentials: Credentials, catalogue: Catalogue, public_url: str) ->
         if not _is_json(headers):
             return Answer(415, failure(None, RpcError(415, words.NOT_JSON), request_id), {"accept": "application/json"})
         rpc.enter(rpc.Call(request_id, str(viewer.member.id)))
-        answer = await exchange(await _body(receive), headers, viewer, catalogue, request_id)
+        answer = await exchange(await body_of(receive, BODY_LIMIT), headers, viewer, catalogue, request_id)
         if answer.needs is None:
             return answer
         wider = tuple(scope for scope in Scope if scope in viewer.caller.scopes or scope is answer.needs)
@@ -108,17 +109,3 @@ async def bearer(credentials: Credentials, headers: Headers, audience: str = "")
         return None
     scheme, _, secret = values[0].partition(" ")
     return await credentials.resolve(secret.strip(), audience) if scheme.lower() == "bearer" else None
-
-
-async def _body(receive: Receive) -> bytes:
-    """The request's body, cut just beyond the limit so that a larger one is refused without being kept."""
-    parts, size, more = [], 0, True
-    while more and size <= BODY_LIMIT:
-        message = await receive()
-        if message["type"] != "http.request":
-            break
-        part = message.get("body", b"")
-        parts.append(part)
-        size += len(part)
-        more = message.get("more_body", False)
-    return b"".join(parts)

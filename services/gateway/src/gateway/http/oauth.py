@@ -10,6 +10,7 @@ from chassis import log
 from chassis.postgres import GONE
 from contracts.errors import Refused, Unavailable
 from gateway.audit import trail
+from gateway.http.edge import body_of
 from gateway.mcp.protocol import Headers
 from gateway.oauth.consenting import Consenting
 from gateway.oauth.endpoints import Endpoints
@@ -49,7 +50,7 @@ def routes(endpoints: Endpoints, consenting: Consenting, pages: Pages) -> list[A
             if called is None:
                 answer = _not_allowed(methods[path])
             else:
-                body = await _body(receive)
+                body = await body_of(receive, BODY_LIMIT)
                 query = bytes(scope.get("query_string", b""))
                 answer = await called(Asked(method, path, query, headers, body)) if len(body) <= BODY_LIMIT else _LARGE
         except (Refused, Unavailable) as error:
@@ -83,20 +84,6 @@ def _always(answer: Answer) -> Serve:
 def _not_allowed(methods: list[str]) -> Answer:
     told = failed(Refused("invalid_request", f"This address takes {' and '.join(methods)} only."))
     return Answer(405, told.body, {**told.headers, "allow": ", ".join(methods)})
-
-
-async def _body(receive: Receive) -> bytes:
-    """The request's body, cut just beyond the limit so that a larger one is refused without being kept."""
-    parts, size, more = [], 0, True
-    while more and size <= BODY_LIMIT:
-        message = await receive()
-        if message["type"] != "http.request":
-            break
-        part = message.get("body", b"")
-        parts.append(part)
-        size += len(part)
-        more = message.get("more_body", False)
-    return b"".join(parts)
 
 
 _TOO_LARGE = failed(Refused("invalid_request", f"The request is larger than {BODY_LIMIT} bytes."))
