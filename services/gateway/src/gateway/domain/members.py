@@ -73,10 +73,11 @@ def joined(member: Member, profile: ContentRef) -> MemberJoined:
 
 def leave(by: Member | None, member: Member | None, standing: Standing) -> list[Said]:
     """End a membership: an admin does it for others up to his own role, anyone for himself. One owner stays."""
-    if member is None:
-        raise no_such_member("name")
-    if by is None or by.id != member.id:
-        not_above(administrator(by), member.role)
+    if by is None or member is None or by.id != member.id:
+        asker = administrator(by)  # first, so that nobody else learns which names there are
+        if member is None:
+            raise no_such_member("name")
+        not_above(asker, member.role)
     if not member.active:
         return []
     _keep_an_owner(member, standing)
@@ -85,9 +86,9 @@ def leave(by: Member | None, member: Member | None, standing: Standing) -> list[
 
 def change_role(by: Member | None, member: Member | None, role: Role, tier: Tier, standing: Standing) -> list[Said]:
     """Set role and tier. Raises `Refused` where no owner would be left, or the asker lifts himself (`widening`)."""
+    asker = administrator(by)
     if member is None or not member.active:
         raise no_such_member("name")
-    asker = administrator(by)
     not_above(asker, member.role)
     not_above(asker, role)
     if (member.role, member.tier) == (role, tier):
