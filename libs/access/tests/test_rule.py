@@ -21,6 +21,7 @@ from contracts.ids import PrincipalId
 ALICE = PrincipalId(UUID(int=1))
 TEAM = PrincipalId(UUID(int=2))
 OTHER = PrincipalId(UUID(int=3))
+NAMES = {TEAM: "team"}
 
 
 def a_caller(tier: Tier = Tier.ADMIN, domains: frozenset[str] | None = None) -> Caller:
@@ -106,24 +107,41 @@ def test_grants_that_would_reach_a_path_are_told_without_a_page() -> None:
         held(Exact("topics/b.md")),
         held(Prefix(""), subject=PrincipalId(UUID(int=99))),
     ]
-    assert reaching(grants, a_caller(), "topics/a.md") == [
+    assert reaching(grants, a_caller(), "topics/a.md", NAMES) == [
         "own grant of approve on topics/** would reach an ordinary page here",
         "own grant of read on topics/a.md would reach a page here",
-        "group's grant of read on category:hr would reach a page of that category here",
+        "group team's grant of read on category:hr would reach a page of that category here",
     ]
 
 
 @pytest.mark.parametrize("path", ["", "**", "topics/**", "../x", "topics/A.md", "category:hr", "n_" + "0" * 32])
 def test_no_grant_reaches_what_is_no_path_of_a_page(path: str) -> None:
-    assert reaching([held(Prefix("")), held(Category("hr"))], a_caller(), path) == []
+    assert reaching([held(Prefix("")), held(Category("hr"))], a_caller(), path, NAMES) == []
 
 
 def test_reasons_name_the_grant_that_covers_and_what_stands_against() -> None:
     grants = [held(Prefix(""), subject=TEAM)]
-    assert explain(grants, a_caller(), a_page()) == ["group's grant of read on ** covers it"]
-    against = explain(grants, a_caller(Tier.EMPLOYEE), a_page(Reach.NAMED_ONLY, Access.EXECUTIVE))
+    assert explain(grants, a_caller(), a_page(), NAMES) == ["group team's grant of read on ** covers it"]
+    against = explain(grants, a_caller(Tier.EMPLOYEE), a_page(Reach.NAMED_ONLY, Access.EXECUTIVE), NAMES)
     assert against == [
-        "group's grant on ** is a prefix, which never reaches a restricted page",
+        "group team's grant of read on ** is a prefix, which never reaches a restricted page",
         "no grant covers it",
         "access level executive is above tier employee",
+    ]
+
+
+def test_what_a_grant_on_a_category_does_to_a_page_of_unknown_category_is_told_with_an_if() -> None:
+    page = PageClass("hr/salary-bands.md", Access.EXECUTIVE, Reach.NAMED_ONLY)
+    by_category = held(Category("salaries"), Permission.APPROVE)
+    assert explain([by_category], a_caller(), page, NAMES) == [
+        "own grant of approve on category:salaries covers it if it is of that category",
+        "no grant covers it by its path",
+    ]
+    covering = held(Exact(page.path))
+    assert explain([by_category, covering], a_caller(), page, NAMES) == [
+        "own grant of read on hr/salary-bands.md covers it",
+        "own grant of approve on category:salaries covers it if it is of that category",
+    ]
+    assert explain([by_category], a_caller(), PageClass(page.path, Access.EXECUTIVE, Reach.SEALED), NAMES) == [
+        "the page is sealed: no grant reaches it"
     ]

@@ -343,7 +343,7 @@ async def test_why_tells_a_hidden_page_and_a_missing_one_alike_and_nothing_of_wh
     await house.grant("why-bob", Permission.SUGGEST, "hr/**")
     await house.neighbour.answers(retrieval_messages.READ_PAGE, Refused("no_such_page", "No such page."))
     nothing = "there is no page here that you can see"
-    everyones = "group's grant of read on ** would reach an ordinary page here"
+    everyones = "group everyone's grant of read on ** would reach an ordinary page here"
     told = [nothing, "own grant of suggest on hr/** would reach an ordinary page here", everyones]
     async with house.client(await house.sign_in("why-bob")) as his, house.client(await house.sign_in()) as hers:
         for path in ("hr/salary-bands.md", "hr/nothing.md", "", "../x", "hr/", "n_" + "0" * 32):
@@ -370,7 +370,7 @@ async def test_why_tells_of_a_page_that_the_asker_sees_whether_the_other_sees_it
         for visible, permission in ((False, None), (True, "read")):
             why = (await http.get(gateway_api.WHY, params={"person": "why-ben", "path": VIEW.path})).json()
             assert (why["visible"], why["permission"]) == (visible, permission)
-            assert "group's grant of read on ** covers it" in why["reasons"]
+            assert "group everyone's grant of read on ** covers it" in why["reasons"]
             blind.clear()
     await subscription.unsubscribe()
 

@@ -3,7 +3,7 @@
 `predicate.sql` says the same in SQL; a property test holds the two equal on random worlds.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from access.scopes import Category, Exact, Prefix, Scope, parse_scope, written
@@ -109,21 +109,30 @@ def permission(grants: Iterable[GrantLine], caller: Caller, page: PageClass) -> 
     return max(held, key=rank, default=None)
 
 
-def explain(grants: Iterable[GrantLine], caller: Caller, page: PageClass) -> list[str]:
-    """The same decision in words, one reason a line, for whoever may administer grants."""
-    reasons = []
+def explain(
+    grants: Iterable[GrantLine], caller: Caller, page: PageClass, names: Mapping[PrincipalId, str]
+) -> list[str]:
+    """The same decision in words, one reason a line, for whoever may administer grants.
+
+    `names`: of the groups that hold a grant. A page without a category may be one whose category is not known here:
+    what grants on a category do to it is told with an if.
+    """
+    covering, others, by_category = [], [], []
     for line in grants:
         if line.subject not in caller.subjects:
             continue
-        whose = "own" if line.subject == caller.principal else "group's"
+        told = f"{_whose(line, caller, names)} grant of {line.permission.value} on {written(line.scope)}"
         if covers(line.scope, page):
-            reasons.append(f"{whose} grant of {line.permission.value} on {written(line.scope)} covers it")
+            covering.append(f"{told} covers it")
         elif page.reach is Reach.NAMED_ONLY and isinstance(line.scope, Prefix):
-            reasons.append(f"{whose} grant on {written(line.scope)} is a prefix, which never reaches a restricted page")
+            others.append(f"{told} is a prefix, which never reaches a restricted page")
+        elif page.reach is not Reach.SEALED and page.category is None and isinstance(line.scope, Category):
+            by_category.append(f"{told} covers it if it is of that category")
+    reasons = [*covering, *others, *by_category]
     if page.reach is Reach.SEALED:
         reasons.append("the page is sealed: no grant reaches it")
-    if not any("covers it" in reason for reason in reasons):
-        reasons.append("no grant covers it")
+    elif not covering:
+        reasons.append("no grant covers it by its path" if by_category else "no grant covers it")
     if page.access not in LEVELS[caller.tier]:
         reasons.append(f"access level {page.access.value} is above tier {caller.tier.value}")
     if caller.domains is not None and page.domain not in caller.domains:
@@ -131,10 +140,10 @@ def explain(grants: Iterable[GrantLine], caller: Caller, page: PageClass) -> lis
     return reasons
 
 
-def reaching(grants: Iterable[GrantLine], caller: Caller, path: str) -> list[str]:
+def reaching(grants: Iterable[GrantLine], caller: Caller, path: str, names: Mapping[PrincipalId, str]) -> list[str]:
     """Which of the caller's grants would reach a page at `path`, one a line, said without knowing of any page there.
 
-    Nothing reaches what is no path of a page.
+    `names`: of the groups that hold a grant. Nothing reaches what is no path of a page.
     """
     try:
         spot = parse_scope(path)
@@ -146,8 +155,7 @@ def reaching(grants: Iterable[GrantLine], caller: Caller, path: str) -> list[str
     for line in grants:
         if line.subject not in caller.subjects:
             continue
-        whose = "own" if line.subject == caller.principal else "group's"
-        told = f"{whose} grant of {line.permission.value}"
+        told = f"{_whose(line, caller, names)} grant of {line.permission.value}"
         match line.scope:
             case Exact(named) if named == spot.path:
                 reasons.append(f"{told} on {named} would reach a page here")
@@ -158,3 +166,7 @@ def reaching(grants: Iterable[GrantLine], caller: Caller, path: str) -> list[str
             case _:
                 pass
     return reasons
+
+
+def _whose(line: GrantLine, caller: Caller, names: Mapping[PrincipalId, str]) -> str:
+    return "own" if line.subject == caller.principal else f"group {names[line.subject]}'s"

@@ -3,8 +3,7 @@
 from nats.aio.client import Client
 
 from access import lookup, rule
-from access.rule import Caller, GrantLine, PageClass
-from access.scopes import Category, written
+from access.rule import PageClass
 from chassis import rpc
 from chassis.postgres import Pool, transaction
 from contracts import retrieval_messages
@@ -40,15 +39,16 @@ class Reasons:
                 raise no_such_member("person")
             caller = await lookup.caller_for(db, self._brain, person.id, None)
             grants = await lookup.grants_for(db, [] if caller is None else caller.subjects)
+            names = await lookup.names(db, {line.subject for line in grants})
             position = (await lookup.gate_positions(db))[Gate.ACCESS]
         if caller is None:
             return _answer(asked, False, None, ["not an active member"], position)
         view = await self._seen_by(asked.by, asked.path, position)
         if view is None:
-            reasons = [_NOT_THERE, *rule.reaching(grants, caller, asked.path)]
+            reasons = [_NOT_THERE, *rule.reaching(grants, caller, asked.path, names)]
             return _answer(asked, False if person.id == asked.by else None, None, reasons, position)
         page = PageClass(view.path, view.access, view.sensitivity)
-        reasons = rule.explain(grants, caller, page) + _by_category(grants, caller)
+        reasons = rule.explain(grants, caller, page, names)
         visible = person.id == asked.by or await self._seen_by(person.id, view.path, position) is not None
         return _answer(asked, visible, rule.permission(grants, caller, page) if visible else None, reasons, position)
 
@@ -74,11 +74,3 @@ def _answer(
         reasons=tuple(reasons),
         position=position,
     )
-
-
-def _by_category(grants: list[GrantLine], caller: Caller) -> list[str]:
-    return [
-        f"grant of {line.permission.value} on {written(line.scope)} counts where the page is of that category"
-        for line in grants
-        if line.subject in caller.subjects and isinstance(line.scope, Category)
-    ]
