@@ -20,6 +20,7 @@ from gateway.http.problems import problem
 from gateway.limits.permits import Take
 from gateway.limits.rates import Limit, Throttled
 from gateway.mcp.protocol import Headers
+from gateway.misfits import allowed
 
 Asked = Request[Any, Any, Any]  # Litestar's own three parameters: user, auth and state, none of which we use
 Q = TypeVar("Q", bound=msgspec.Struct)
@@ -135,7 +136,7 @@ def _from_body(body: bytes, shape: type[Q]) -> Q:
     try:
         return msgspec.json.decode(body, type=shape)
     except msgspec.ValidationError as error:
-        raise _misfit(error) from error
+        raise misfit(error, shape) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refused("malformed_json", "The request's body is not JSON.", "body", "Send one JSON object.") from error
 
@@ -144,14 +145,16 @@ def _from_query(request: Asked, shape: type[Q]) -> Q:
     try:
         return msgspec.convert(dict(request.query_params), shape, strict=False)
     except msgspec.ValidationError as error:
-        raise _misfit(error) from error
+        raise misfit(error, shape) from error
 
 
-def _misfit(error: msgspec.ValidationError) -> Refused:
+def misfit(error: msgspec.ValidationError, shape: type[msgspec.Struct]) -> Refused:
     """Names the field, and what was expected there, without the value that was sent."""
     expected, found, place = str(error).rpartition(" - at `$.")
     where = place.rstrip("`") if found else "body"
     what = "A field does not have the expected shape."
     if expected.startswith(("Expected", "Object missing")):
         what = f"{expected}."
+    elif words := allowed(error, shape):
+        what = f"It is one of {words}."
     return Refused("malformed", what, where, "Correct this field and send the request again.")

@@ -15,6 +15,7 @@ from gateway.limits.rates import Limit
 from gateway.mcp.offers import Block, Complete, OldMethods, Prompt, Resources
 from gateway.mcp.protocol import JSON
 from gateway.mcp.rounds import InputRequired, Round, Seal
+from gateway.misfits import allowed
 
 I = TypeVar("I", bound=msgspec.Struct)  # noqa: E741 - the input of a tool
 
@@ -51,7 +52,8 @@ def taking(shape: type[I], run: Callable[[Viewer, I], Awaitable[ToolResult]]) ->
             asked = msgspec.convert(arguments, shape)
         except msgspec.ValidationError as error:
             trail.current().refused("invalid_arguments")
-            return ToolResult(f"Invalid arguments: {error}", failed=True)
+            words = allowed(error, shape)
+            return ToolResult(f"Invalid arguments: {error}{words and f'. It is one of {words}.'}", failed=True)
         texts.check(asked)
         return await run(viewer, asked)
 
