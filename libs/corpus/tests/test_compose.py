@@ -134,10 +134,24 @@ def test_whatever_composes_also_parses(raw: bytes) -> None:
         assert page.parse(composed).body == composed
 
 
+ACCESS, REACH = "public, department, project, manager, hr, executive, restricted", "ordinary, restricted, sealed"
+
+
 @pytest.mark.parametrize(
-    "line", ["access: exectuive", "Access: executive", "sensitivity: Restricted", "SENSITIVITY: sealed", "access:"]
+    ("line", "words"),
+    [
+        ("access: exectuive", ACCESS),
+        ("Access: executive", ACCESS),
+        ("access:", ACCESS),
+        ("sensitivity: Restricted", REACH),
+        ("SENSITIVITY: sealed", REACH),
+    ],
 )
-def test_a_file_whose_word_on_who_may_see_it_is_not_understood_is_refused(line: str) -> None:
+def test_a_file_whose_word_on_who_may_see_it_is_not_understood_is_refused_with_the_words_there_are(
+    line: str, words: str
+) -> None:
     with pytest.raises(Malformed) as told:
         page.compose(f"---\ntitle: A\n{line}\n---\nText.\n".encode(), DEFAULTS)
     assert (told.value.code, told.value.line) == ("sight_unclear", 3)
+    assert told.value.what.endswith(f"one of {words}.")
+    assert "exectuive" not in told.value.what

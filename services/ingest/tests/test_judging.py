@@ -11,7 +11,7 @@ from contracts.captures import Acl
 from contracts.enums import Access, Refusal
 from contracts.ids import BrainId, PrincipalId
 from corpus import page
-from ingest.domain.importing import File, Kept, Known, NotKept, Outcome, Terms, Unchanged, judge
+from ingest.domain.importing import SEALED, File, Kept, Known, NotKept, Outcome, Terms, Unchanged, judge
 
 TERMS = Terms(
     brain=BrainId(UUID(int=1)),
@@ -172,6 +172,12 @@ def test_a_page_that_the_person_may_not_suggest_is_refused() -> None:
     terms = replace(TERMS, may_suggest=lambda placed: placed.access is not Access.EXECUTIVE)
     assert refusal(b"---\naccess: executive\n---\nText.\n", terms=terms).category is Refusal.FORBIDDEN
     assert isinstance(judge(File("travel.md", TEXT), None, terms), Kept)
+
+
+def test_a_file_that_would_seal_its_page_is_told_that_no_import_can() -> None:
+    told = refusal(b"---\nsensitivity: sealed\n---\nText.\n")
+    assert (told.category, told.detail) == (Refusal.FORBIDDEN, SEALED)
+    assert kept(b"---\nsensitivity: restricted\n---\nText.\n").page
 
 
 def test_the_ids_of_captures_confirm_no_guess_without_the_key() -> None:

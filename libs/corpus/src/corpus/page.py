@@ -35,7 +35,7 @@ __all__ = [
 _PLAIN_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*\Z")
 _YAML_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
-_SIGHT = frozenset({"access", "sensitivity"})
+_SIGHT: dict[str, type[Access] | type[Reach]] = {"access": Access, "sensitivity": Reach}
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -140,9 +140,9 @@ def _check_sight(pair: Pair) -> None:
     """Refuse a file whose word on who may see it is not understood: a default could show it to too many."""
     meant = pair.key.strip().lower()
     if meant in _SIGHT and (pair.key != meant or not _is_ours(pair)):
-        raise Malformed(
-            "sight_unclear", f"'{meant}' says who may see the page, and not in a word of ours", pair.line, 1
-        )
+        words = ", ".join(word.value for word in _SIGHT[meant])
+        what = f"`{meant}` says who may see the page: write the key like this, and one of {words}."
+        raise Malformed("sight_unclear", what, pair.line, 1)
 
 
 def _is_ours(pair: Pair) -> bool:

@@ -37,6 +37,7 @@ _CATEGORIES = {
 
 
 COLLISION = "Another file of the folder has the same page path."
+SEALED = "`sensitivity: sealed` cannot be set by an import: two owners seal a page, by its path and digest."
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +180,8 @@ def _compose(file: File, reference: str, terms: Terms) -> Page:
 def _check(path: str, composed: Page, terms: Terms) -> None:
     if not composed.text.strip():
         raise Malformed("empty", "The file has no text.")
+    if composed.front.sensitivity is page.Reach.SEALED:
+        raise Malformed("forbidden", SEALED)
     if not terms.may_suggest(placed(path, composed)):
         raise Malformed("forbidden", "You may not suggest such a page at its path.")
 
