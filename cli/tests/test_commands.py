@@ -2,10 +2,12 @@
 
 import http.server
 import threading
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import asyncpg
+import click
 import msgspec
 import pytest
 from nats.errors import NoServersError
@@ -39,6 +41,8 @@ def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
         (["whoami"], main.NOT_SIGNED_IN),
         (["member", "list"], main.NOT_SIGNED_IN),
         (["member", "add", "bob"], main.NOT_SIGNED_IN),
+        (["group", "set", "pricing-team", "bob"], main.NOT_SIGNED_IN),
+        (["group", "set"], main.USAGE),
         (["grant", "list"], main.NOT_SIGNED_IN),
         (["why", "bob", "page.md"], main.NOT_SIGNED_IN),
         (["limits", "list"], main.NOT_SIGNED_IN),
@@ -54,6 +58,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
         (["token", "issue", "--days", str(LONGEST_TOKEN_DAYS)], main.NOT_SIGNED_IN),
         (["token", "issue", "--days", str(LONGEST_TOKEN_DAYS + 1)], main.USAGE),
         (["token", "issue", "--days", "0"], main.USAGE),
+        (["token", "issue", "--kind", "signin"], main.USAGE),
         (["import", ".", "--owner", "alice"], main.NOT_SIGNED_IN),
         (["welcome", "--as", ""], main.NOT_SIGNED_IN),
         (["import", "nowhere-\udcff", "--owner", "\udcff", "--as", "\udcff"], main.NOT_SIGNED_IN),
@@ -88,6 +93,43 @@ def test_a_bus_that_does_not_answer_is_not_waited_for_without_end(
     told = capsys.readouterr()
     error = msgspec.json.decode(told.out, type=dict[str, dict[str, str]])["error"]
     assert (error["code"], told.err) == ("unavailable", "")
+
+
+def groups(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Group]]:
+    """Every group of the console, with what is typed to get there."""
+    if isinstance(command, click.Group):
+        yield words, command
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from groups(inner, (*words, name))
+
+
+@pytest.mark.parametrize(("words", "group"), list(groups(main.brain)), ids=str)
+def test_help_tells_what_each_command_does_in_full(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], group: click.Group
+) -> None:
+    assert main.run([*words, "--help"]) == main.OK
+    listed = capsys.readouterr().out.partition("\nCommands:\n")[2]
+    assert "..." not in listed
+    assert set(group.list_commands(click.Context(group))) <= set(listed.split())
+
+
+def test_the_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = Path(__file__).parents[1] / "pyproject.toml"
+    wanted = tomllib.loads(manifest.read_text(encoding="utf-8"))["project"]["version"]
+    assert main.run(["--version"]) == main.OK
+    assert capsys.readouterr().out == f"brain {wanted}\n"
+
+
+def test_where_no_brain_runs_the_folder_is_named_and_how_to_name_another(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["down"]) == main.OK
+    told = capsys.readouterr().out
+    assert str(home.root) in told
+    assert "BRAIN_HOME" in told
 
 
 def test_what_no_rule_foresees_is_told_without_its_text(home: Home, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,11 +6,13 @@ from uuid import UUID
 import pytest
 
 from brain import output
-from brain.commands import reading, rebuild, review
+from brain.commands import importing, reading, rebuild, review, rights
 from contracts.approvals_messages import ProposalLine, ProposalView, ProposedPage
-from contracts.enums import Origin, PageAction, ProposalKind
-from contracts.errors import Refused
-from contracts.ids import PageId, ProposalId
+from contracts.enums import Origin, PageAction, ProposalKind, Refusal, Scope, Tier, TokenKind
+from contracts.errors import Refused, Unavailable
+from contracts.gateway_api import TokenLine, TokenLines
+from contracts.ids import PageId, ProposalId, TokenId
+from contracts.ingest_messages import RefusedFile
 
 DIGEST = "0123456789abcdef" * 4
 RECEIPT = {
@@ -49,6 +51,47 @@ def test_refusals_and_progress_are_as_harmless(capsys: pytest.CaptureFixture[str
     output.fail(Refused("no", "What\x1b.", "a\nb", "Then\u202e."), 1, as_json=False)
     output.note("read \x07")
     assert capsys.readouterr().err == "brain: What\\x1b. (a\\x0ab) ThenU+202E.\nread \\x07\n"
+
+
+def test_what_did_not_answer_is_told_in_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    output.fail(Unavailable("gateway does not answer"), 5, as_json=False)
+    assert capsys.readouterr().err == "brain: gateway does not answer. Try again, or see `brain status`.\n"
+
+
+def test_an_import_counts_what_it_refused_and_fails_where_that_is_all_there_was() -> None:
+    refused = [RefusedFile(file="card.md", category=Refusal.PAYMENT_CARD, line=3, detail="It holds a card number.")]
+    lines = [importing.RefusedLine("card.md", Refusal.PAYMENT_CARD, 3)]
+    some = importing.Outcome(1, 0, lines, 1, (), 0, 2)
+    assert list(importing.lines_of(some, refused)) == [
+        "1 capture recorded, 0 files unchanged, 1 refused, 2 passed by",
+        "1 page proposed in 0 proposals",
+        "refused: card.md, line 3: payment_card. It holds a card number.",
+    ]
+    known = importing.Outcome(0, 1, lines, 0, (), 0, 0)
+    none = importing.Outcome(0, 0, lines, 0, (), 0, 0)
+    empty = importing.Outcome(0, 0, [], 0, (), 0, 3)
+    assert [importing.code_of(each) for each in (some, known, none, empty)] == [0, 0, 1, 0]
+
+
+def test_a_token_always_reads_and_is_listed_with_what_tells_which_one_it_is() -> None:
+    assert rights.scopes_of(()) == (Scope.READ,)
+    assert rights.scopes_of(("brain:propose",)) == (Scope.READ, Scope.PROPOSE)
+    ends = datetime(2027, 1, 1, 12, tzinfo=UTC)
+    bound = TokenLine(
+        id=TokenId(UUID(int=7)),
+        kind=TokenKind.AGENT,
+        tier=Tier.EMPLOYEE,
+        scopes=(Scope.READ, Scope.PROPOSE),
+        expires_at=ends,
+        domains=("hr", "pricing"),
+    )
+    free = TokenLine(
+        id=TokenId(UUID(int=8)), kind=TokenKind.PERSON, tier=Tier.ADMIN, scopes=(Scope.READ,), expires_at=None
+    )
+    assert list(rights.lines_of(TokenLines(tokens=(bound, free)))) == [
+        f"{bound.id}  agent    employee  expires 2027-01-01 12:00Z  brain:read brain:propose  domains hr, pricing",
+        f"{free.id}  person   admin     never expires  brain:read",
+    ]
 
 
 def test_things_are_counted_in_words() -> None:

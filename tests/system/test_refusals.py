@@ -234,7 +234,7 @@ async def test_a_refused_secret_stands_nowhere(house: House, tmp_path: Path) -> 
     with nothing_happens(house):
         folder = story.write(tmp_path / "secrets", files)
         done = house.command("import", str(folder), "--owner", "alice", "--as", "alice")
-    assert done.code == OK, done.result
+    assert done.code == FAILED, done.result
     assert (done.result["captures"], done.result["pages"], done.result["builds"]) == (0, 0, [])
     refused = done.result["refused"]
     assert isinstance(refused, list)

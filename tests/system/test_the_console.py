@@ -38,6 +38,30 @@ def test_a_member_may_do_what_was_granted_and_no_more(house: House) -> None:
     assert "console/**" not in str(why.result["reasons"])
 
 
+def test_a_group_is_given_members_and_what_it_holds_counts_for_them_by_its_name(house: House) -> None:
+    for name in ("console-gus", "console-hal"):
+        assert house.command("member", "add", name, "--as", "alice").code == 0
+    assert house.command("group", "set", "console-team", "console-gus", "console-hal", "--as", "alice").code == 0
+    assert house.command("grant", "add", "console-team", "suggest", "console-notes/**", "--as", "alice").code == 0
+    told = "group console-team's grant of suggest on console-notes/** would reach an ordinary page here"
+    why = house.command("why", "console-hal", "console-notes/page.md", "--as", "alice")
+    assert told in str(why.result["reasons"])
+    assert house.command("group", "set", "console-team", "console-gus", "--as", "alice").code == 0
+    why = house.command("why", "console-hal", "console-notes/page.md", "--as", "alice")
+    assert told not in str(why.result["reasons"])
+    assert house.command("group", "set", "everyone", "console-gus", "--as", "alice").code == 1
+
+
+def test_a_token_tells_its_id_beside_itself_and_is_ended_by_it(house: House) -> None:
+    with shell(house, "token", "issue", "--scope", "brain:propose", "--as", "alice") as running:
+        out, err = running.communicate(timeout=240)
+    assert (running.returncode, len(out.split())) == (0, 1)
+    (line,) = [line for line in told(house, "token", "list", "--as", "alice") if line.split()[0] in err]
+    assert line.endswith("  brain:read brain:propose")
+    assert house.command("token", "revoke", line.split()[0], "--as", "alice").code == 0
+    assert house.command("search", "anything", "--token", out.strip()).code == 3
+
+
 def test_a_member_who_left_is_signed_in_nowhere(house: House) -> None:
     assert house.command("member", "add", "console-carl", "--as", "alice").code == 0
     assert house.command("signin", "console-carl").code == 0

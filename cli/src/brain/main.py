@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import click
 
-from brain import output
+from brain import VERSION, output
+from brain.groups import Group
 from contracts.errors import FORBIDDEN, Refused, Unavailable
 
 OK, FAILED, USAGE, NOT_SIGNED_IN, FORBIDDEN_CODE, UNAVAILABLE = range(6)
@@ -30,6 +31,7 @@ COMMANDS = {
     "withdraw": "review",
     "whoami": "people",
     "member": "people",
+    "group": "people",
     "signin": "people",
     "grant": "rights",
     "why": "rights",
@@ -49,7 +51,7 @@ COMMANDS = {
 """Where each command lives: a module of `brain.commands`, with a command of that name."""
 
 
-class Lazy(click.Group):
+class Lazy(Group):
     """A group whose commands are imported when they are used: `brain --help` and `brain status` stay quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -69,6 +71,7 @@ class Lazy(click.Group):
 
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, message="%(prog)s %(version)s")
 def brain() -> None:
     """Company Brain: what a company knows, approved by its people.
 

@@ -43,6 +43,11 @@ def _spelled(character: str) -> str:
     return f"\\u{point:04x}" if point in _SURROGATES else f"U+{point:04X}"
 
 
+def sentence(text: str) -> str:
+    """`text` with a full stop, unless it ends in a mark of its own."""
+    return text if text.endswith((".", "!", "?", ":")) else f"{text}."
+
+
 def count(number: int, thing: str) -> str:
     """A number of things in words: `1 page`, `2 pages`."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
@@ -71,7 +76,7 @@ def fail(error: Refused | Unavailable, code: int, *, as_json: bool) -> int:
         show({"error": whole}, (), as_json=True)
     else:
         place = f" ({visible(told['where'])})" if told["where"] else ""
-        said = f"brain: {visible(told['what'], lines=True)}{place} {visible(told['remedy'])}"
+        said = f"brain: {sentence(visible(told['what'], lines=True))}{place} {visible(told['remedy'])}"
         click.echo(said.rstrip(), err=True)
     return code
 

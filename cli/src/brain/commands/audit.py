@@ -7,6 +7,7 @@ import click
 import msgspec
 
 from brain import api, output
+from brain.groups import Group
 from contracts.gateway_audit import (
     AUDIT,
     AUDIT_VERIFY,
@@ -33,7 +34,7 @@ class Report(msgspec.Struct, frozen=True):
     problems: tuple[AuditProblem, ...]
 
 
-@click.group()
+@click.group(cls=Group)
 def audit() -> None:
     """Look into the audit, for admins."""
 

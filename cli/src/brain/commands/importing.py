@@ -21,6 +21,8 @@ from contracts.ingest_messages import Imported, ImportedPart, ImportOptions, Ref
 _TRIES = 6
 """A part that was not answered is sent again: the same part changes nothing twice."""
 
+FAILED = 1
+
 T = TypeVar("T")
 
 
@@ -71,15 +73,19 @@ def import_(
     source: str,
     person: str | None,
     as_json: bool,
-) -> None:
-    """Import the Markdown files of DIR. The same bytes again change nothing; other bytes propose an edit."""
+) -> int:
+    """Import the Markdown files of DIR. The same bytes again change nothing; other bytes propose an edit.
+
+    Files that are refused are named, each with the reason, and the others go on. Exit code 1 where every file was.
+    """
     if more and not acl:
         raise click.UsageError(f"Got unexpected extra arguments ({' '.join(more)})")
     names = tuple(name for part in (*acl, *more) for name in part.split(",") if name)
     options = ImportOptions(source=source or folder.slug(root), owner=owner, access=Access(access), acl=names)
     with api.connect(person) as gateway:
         outcome, refused = take_in(gateway, folder.look(root), options, sync=sync)
-    output.show(outcome, _lines(outcome, refused), as_json=as_json)
+    output.show(outcome, lines_of(outcome, refused), as_json=as_json)
+    return code_of(outcome)
 
 
 def take_in(
@@ -131,9 +137,15 @@ def _patiently(send: Callable[[], T]) -> T:
     return send()
 
 
-def _lines(outcome: Outcome, refused: list[RefusedFile]) -> Iterator[str]:
+def code_of(outcome: Outcome) -> int:
+    """The exit code: 1 where there were files and every one was refused."""
+    return FAILED if outcome.refused and not outcome.captures and not outcome.unchanged else 0
+
+
+def lines_of(outcome: Outcome, refused: list[RefusedFile]) -> Iterator[str]:
+    """What an import did, for a person: the numbers first, each refused file last."""
     recorded, unchanged = output.count(outcome.captures, "capture"), output.count(outcome.unchanged, "file")
-    yield f"{recorded} recorded, {unchanged} unchanged, {outcome.skipped} passed by"
+    yield f"{recorded} recorded, {unchanged} unchanged, {len(refused)} refused, {outcome.skipped} passed by"
     if outcome.withdrawn:
         yield f"{output.count(outcome.withdrawn, 'capture')} withdrawn"
     yield f"{output.count(outcome.pages, 'page')} proposed in {output.count(len(outcome.builds), 'proposal')}"

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from brain import console, output
+from brain.groups import Group
 from brain.stack import programs
 from brain.stack.home import Home, Ports, first_port, locate
 from chassis import postgres
@@ -50,7 +51,7 @@ class Report(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...]
 
 
-@click.group()
+@click.group(cls=Group)
 def log() -> None:
     """Look after the ledger of facts."""
 

@@ -1,4 +1,4 @@
-"""`brain whoami`, `brain member`, `brain signin`: who belongs, and who sits at this machine."""
+"""`brain whoami`, `brain member`, `brain group`, `brain signin`: who belongs, and who sits at this machine."""
 
 import os
 from uuid import uuid4
@@ -6,10 +6,11 @@ from uuid import uuid4
 import click
 
 from brain import api, console, output, signins
+from brain.groups import Group
 from brain.stack.home import locate
 from contracts import gateway_api
 from contracts.enums import PrincipalKind, Role, Tier
-from contracts.gateway_messages import Issued, MemberAdded
+from contracts.gateway_messages import GroupSet, Issued, MemberAdded
 from contracts.ids import CommandId
 from contracts.replies import Accepted
 
@@ -27,7 +28,7 @@ def whoami(*, person: str | None, as_json: bool) -> None:
     output.show(me, [f"{me.name}, {me.role.value}, tier {me.tier.value}"], as_json=as_json)
 
 
-@click.group()
+@click.group(cls=Group)
 def member() -> None:
     """Who belongs to the brain."""
 
@@ -51,7 +52,10 @@ def list_members(*, person: str | None, as_json: bool) -> None:
 @api.as_option
 @output.json_option
 def add_member(*, name: str, role: str, tier: str, service: bool, person: str | None, as_json: bool) -> None:
-    """Add a member."""
+    """Add a member.
+
+    NAME is made of a-z, 0-9 and single hyphens. It is given once: whoever has left keeps it, and nobody gets it again.
+    """
     kind = PrincipalKind.SERVICE if service else PrincipalKind.PERSON
     asked = gateway_api.NewMember(name=name, role=Role(role), tier=Tier(tier), kind=kind, command=CommandId(uuid4()))
     with api.connect(person) as gateway:
@@ -78,11 +82,37 @@ def change_role(*, name: str, role: str, tier: str, person: str | None, as_json:
 @api.as_option
 @output.json_option
 def remove_member(*, name: str, person: str | None, as_json: bool) -> None:
-    """Let a member go: every sign-in and token ends at once."""
+    """Let a member go: every sign-in and token ends at once.
+
+    A name that was removed is never used again, since what its member decided is told under it. Who comes back joins
+    under another name.
+    """
     asked = gateway_api.MemberName(name=name, command=CommandId(uuid4()))
     with api.connect(person) as gateway:
         done = gateway.post(gateway_api.MEMBER_REMOVE, asked, Accepted)
     output.show(done, [f"{name} has left."], as_json=as_json)
+
+
+@click.group(cls=Group)
+def group() -> None:
+    """Groups of members, which hold grants, own pages and open captures as a member does."""
+
+
+@group.command("set")
+@click.argument("name")
+@click.argument("members", metavar="[MEMBER]...", nargs=-1)
+@api.as_option
+@output.json_option
+def set_group(*, name: str, members: tuple[str, ...], person: str | None, as_json: bool) -> None:
+    """Let the group NAME have exactly these members from now on; one that is not there yet is made.
+
+    Name all of them: who is not named is no member any more, and without any the group is empty. Everybody belongs to
+    the group `everyone`, which cannot be set.
+    """
+    asked = gateway_api.Group(name=name, members=members, command=CommandId(uuid4()))
+    with api.connect(person) as gateway:
+        done = gateway.post(gateway_api.GROUP_SET, asked, GroupSet)
+    output.show(done, [f"{name} is {', '.join(members) or 'empty'}."], as_json=as_json)
 
 
 @click.command()

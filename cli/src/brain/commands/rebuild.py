@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from brain import console, output
+from brain.groups import Group
 from brain.stack import child, programs
 from brain.stack.home import Ports, first_port, locate
 from contracts.errors import Refused, Unavailable
@@ -27,7 +28,7 @@ class Told(msgspec.Struct, frozen=True):
     what: str = ""
 
 
-@click.group()
+@click.group(cls=Group)
 def rebuild() -> None:
     """Make a read model anew from the ledger."""
 

@@ -7,7 +7,7 @@ import click
 
 from brain import console, output
 from brain.stack import control, supervisor
-from brain.stack.home import Ports, first_port, locate
+from brain.stack.home import Home, Ports, first_port, locate
 from brain.stack.programs import urls
 from chassis import log
 from contracts.errors import Refused
@@ -52,8 +52,12 @@ def down(*, as_json: bool) -> None:
     """Stop the brain of this machine. Its data stays."""
     home = locate(os.environ)
     stopped = control.stop(home)
-    word = "The brain is down." if stopped else "The brain was not running."
-    output.show({"stopped": stopped}, [word], as_json=as_json)
+    lines = [f"The brain is down: {home.root}"] if stopped else _nothing_ran(home)
+    output.show({"stopped": stopped, "home": str(home.root)}, lines, as_json=as_json)
+
+
+def _nothing_ran(home: Home) -> list[str]:
+    return [f"No brain was running in {home.root}.", "BRAIN_HOME=FOLDER before the command names another one."]
 
 
 @click.command()

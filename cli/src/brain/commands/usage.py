@@ -3,10 +3,11 @@
 import click
 
 from brain import api, output
+from brain.groups import Group
 from contracts import gateway_api
 
 
-@click.group()
+@click.group(cls=Group)
 def limits() -> None:
     """How often anybody may ask: calls in a minute, by kind. For admins."""
 
