@@ -41,13 +41,13 @@ format: $(READY) ## Format the code and mend what can be mended by itself
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
-test: $(READY) ## Run every test but the large ones
+test: $(READY) $(REFEREES) ## Run every test but the large ones
 	$(VENV)/bin/pytest -m "not large and not conformance"
 
 test-fast: $(READY) ## Run what needs no whole brain
 	$(VENV)/bin/pytest -m "not large and not system and not conformance"
 
-test-system: $(READY) ## Run the stories with all six services
+test-system: $(READY) $(REFEREES) ## Run the stories with all six services
 	$(VENV)/bin/pytest -m "system and not large"
 
 test-large: $(READY) ## Run the tests at size: many minutes
