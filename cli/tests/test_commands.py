@@ -41,6 +41,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
         (["whoami"], main.NOT_SIGNED_IN),
         (["member", "list"], main.NOT_SIGNED_IN),
         (["member", "add", "bob"], main.NOT_SIGNED_IN),
+        (["group", "list"], main.NOT_SIGNED_IN),
         (["group", "set", "pricing-team", "bob"], main.NOT_SIGNED_IN),
         (["group", "set"], main.USAGE),
         (["grant", "list"], main.NOT_SIGNED_IN),

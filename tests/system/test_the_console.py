@@ -42,13 +42,18 @@ def test_a_group_is_given_members_and_what_it_holds_counts_for_them_by_its_name(
     for name in ("console-gus", "console-hal"):
         assert house.command("member", "add", name, "--as", "alice").code == 0
     assert house.command("group", "set", "console-team", "console-gus", "console-hal", "--as", "alice").code == 0
+    listed = told(house, "group", "list", "--as", "alice")
+    assert [line.split(maxsplit=1) for line in listed if line.startswith(("console-team ", "everyone "))] == [
+        ["console-team", "console-gus, console-hal"],
+        ["everyone", "everybody"],
+    ]
     assert house.command("grant", "add", "console-team", "suggest", "console-notes/**", "--as", "alice").code == 0
-    told = "group console-team's grant of suggest on console-notes/** would reach an ordinary page here"
+    reason = "group console-team's grant of suggest on console-notes/** would reach an ordinary page here"
     why = house.command("why", "console-hal", "console-notes/page.md", "--as", "alice")
-    assert told in str(why.result["reasons"])
+    assert reason in str(why.result["reasons"])
     assert house.command("group", "set", "console-team", "console-gus", "--as", "alice").code == 0
     why = house.command("why", "console-hal", "console-notes/page.md", "--as", "alice")
-    assert told not in str(why.result["reasons"])
+    assert reason not in str(why.result["reasons"])
     assert house.command("group", "set", "everyone", "console-gus", "--as", "alice").code == 1
 
 

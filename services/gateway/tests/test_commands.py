@@ -417,6 +417,8 @@ async def test_a_groups_grants_are_its_members_until_they_are_taken_out(house: H
     async with house.client(await house.sign_in()) as http:
         made = await http.post(gateway_api.GROUP_SET, json={"name": "sales", "members": ["ann", "ben"]})
         assert made.json()["archived"] is True
+        listed = {line["name"]: line["members"] for line in (await http.get(gateway_api.GROUPS)).json()["groups"]}
+        assert (listed["sales"], listed["everyone"]) == (["ann", "ben"], None)
         await house.grant("sales", Permission.APPROVE, "sales/**")
         _, fenced = await positions(house)
         assert (await http.post(gateway_api.GROUP_SET, json={"name": "sales", "members": ["ann"]})).status_code == 200

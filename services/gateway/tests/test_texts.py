@@ -26,6 +26,7 @@ JSON = object
 READS: dict[str, type[msgspec.Struct]] = {
     api.WHOAMI: Nothing,
     api.MEMBERS: Nothing,
+    api.GROUPS: Nothing,
     api.GRANTS: api.GrantsOf,
     api.TOKENS: Nothing,
     api.WHY: api.Why,

@@ -98,6 +98,20 @@ def group() -> None:
     """Groups of members, which hold grants, own pages and open captures as a member does."""
 
 
+@group.command("list")
+@api.as_option
+@output.json_option
+def list_groups(*, person: str | None, as_json: bool) -> None:
+    """List the groups with their members. For admins."""
+    with api.connect(person) as gateway:
+        found = gateway.get(gateway_api.GROUPS, gateway_api.GroupLines)
+    lines = [
+        f"{each.name:24} {'everybody' if each.members is None else ', '.join(each.members) or 'empty'}"
+        for each in found.groups
+    ]
+    output.show(found, lines, as_json=as_json)
+
+
 @group.command("set")
 @click.argument("name")
 @click.argument("members", metavar="[MEMBER]...", nargs=-1)

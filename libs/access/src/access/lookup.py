@@ -119,6 +119,12 @@ async def members_of(db: Pooled, group: PrincipalId) -> frozenset[PrincipalId]:
     return frozenset(PrincipalId(row["member"]) for row in await db.fetch(STATEMENTS.members_of_group, group))
 
 
+async def groups(db: Pooled) -> dict[str, tuple[str, ...] | None]:
+    """Every group by its name, with the names of its active members; None for `everyone`."""
+    rows = await db.fetch(STATEMENTS.groups)
+    return {row["name"]: None if row["holds_all_people"] else tuple(row["members"]) for row in rows}
+
+
 async def names(db: Pooled, principals: Iterable[PrincipalId]) -> dict[PrincipalId, str]:
     """The names of members and groups."""
     rows = await db.fetch(STATEMENTS.names, list(principals))

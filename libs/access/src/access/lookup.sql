@@ -36,6 +36,14 @@ select id from groups where name = $1
 -- name: members_of_group
 select member from memberships where group_id = $1
 
+-- name: groups
+select g.name, g.holds_all_people,
+       array(
+           select m.name from memberships s join members m on m.brain = s.brain and m.id = s.member and m.active
+           where s.brain = g.brain and s.group_id = g.id order by m.name
+       ) as members
+from groups g order by g.name
+
 -- name: names
 select id, name from members where id = any($1::uuid[])
 union all

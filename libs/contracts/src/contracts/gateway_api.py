@@ -18,6 +18,7 @@ MEMBERS = "/api/v1/members"  # GET -> MemberLines
 MEMBER_ADD = "/api/v1/members/add"  # POST NewMember -> gateway_messages.MemberAdded
 MEMBER_REMOVE = "/api/v1/members/remove"  # POST MemberName -> replies.Accepted
 MEMBER_ROLE = "/api/v1/members/role"  # POST MemberRole -> replies.Accepted
+GROUPS = "/api/v1/groups"  # GET -> GroupLines
 GROUP_SET = "/api/v1/groups/set"  # POST Group -> gateway_messages.GroupSet
 GRANTS = "/api/v1/grants"  # GET GrantsOf -> GrantLines
 GRANT_ADD = "/api/v1/grants/add"  # POST GrantText -> gateway_messages.GrantMade
@@ -89,6 +90,19 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     members: tuple[str, ...]
     command: CommandId | None = None
+
+
+class GroupLine(msgspec.Struct, frozen=True, kw_only=True):
+    """`members`: the names of its active members, None for `everyone`, to whom everybody belongs."""
+
+    name: str
+    members: tuple[str, ...] | None
+
+
+class GroupLines(msgspec.Struct, frozen=True, kw_only=True):
+    """Every group, by name. Needs role admin or owner."""
+
+    groups: tuple[GroupLine, ...]
 
 
 class GrantsOf(msgspec.Struct, frozen=True, kw_only=True):

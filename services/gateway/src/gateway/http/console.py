@@ -44,6 +44,7 @@ class Console:
             routes.writes(api.MEMBER_ADD, api.NewMember, self.add_member),
             routes.writes(api.MEMBER_REMOVE, api.MemberName, self.remove_member),
             routes.writes(api.MEMBER_ROLE, api.MemberRole, self.change_role),
+            routes.reads(api.GROUPS, Nothing, self.groups),
             routes.writes(api.GROUP_SET, api.Group, self.set_group),
             routes.reads(api.GRANTS, api.GrantsOf, self.grants),
             routes.writes(api.GRANT_ADD, api.GrantText, self.grant),
@@ -101,6 +102,14 @@ class Console:
                 tier=asked.tier,
             )
         )
+
+    async def groups(self, viewer: Viewer, _asked: Nothing) -> gateway_api.GroupLines:
+        """Every group with its members, for an admin."""
+        administrator(viewer.member)
+        async with transaction(self._pool, self._brain, readonly=True) as db:
+            found = await lookup.groups(db)
+        lines = (gateway_api.GroupLine(name=name, members=members) for name, members in found.items())
+        return gateway_api.GroupLines(groups=tuple(lines))
 
     async def set_group(self, viewer: Viewer, asked: gateway_api.Group) -> gateway_messages.GroupSet:
         """Let a group have exactly these members."""
