@@ -114,7 +114,7 @@ class Twins:
 
     async def look(self, secret: str, page: Page) -> list[Seen]:
         """What the reader sees at both gateways, asked at once and the second first."""
-        return list(await asyncio.gather(*(_look(address, secret, page) for address in (self.second, self.first))))
+        return list(await asyncio.gather(*(look(address, secret, page) for address in (self.second, self.first))))
 
     async def write(
         self, author: PrincipalId, path: str, text: str, action: PageAction = PageAction.EDIT
@@ -145,7 +145,8 @@ class Twins:
         assert done["outcome"] == "approved", done
 
 
-async def _look(address: str, secret: str, page: Page) -> Seen:
+async def look(address: str, secret: str, page: Page) -> Seen:
+    """What a reader sees at one gateway."""
     async with connected(address, secret) as http:
 
         async def call(method: str, **params: object) -> Answer:
@@ -172,12 +173,12 @@ def connected(address: str, secret: str) -> httpx2.AsyncClient:
 
 
 @asynccontextmanager
-async def twins(house: House, folder: Path) -> AsyncIterator[Twins]:
-    """Start the second two beside a brain that runs."""
+async def twins(house: House, folder: Path, database_port: int = 0) -> AsyncIterator[Twins]:
+    """Start the second two beside a brain that runs. `database_port`: their own way to PostgreSQL."""
     traces = folder / "second.jsonl"
-    gateway, gateway_port = _second(house, "gateway", folder), free_port()
+    gateway, gateway_port = _second(house, "gateway", folder, database_port), free_port()
     gateway = replace(gateway, env={**gateway.env, "HTTP_PORT": str(gateway_port)})
-    retrieval = _second(house, "retrieval", folder)
+    retrieval = _second(house, "retrieval", folder, database_port)
     retrieval = replace(retrieval, env={**retrieval.env, "BRAIN_TRACE_FILE": str(traces)})
     started = [await child.start(program) for program in (gateway, retrieval)]
     try:
@@ -203,9 +204,11 @@ async def twins(house: House, folder: Path) -> AsyncIterator[Twins]:
             await one.end()
 
 
-def _second(house: House, name: str, folder: Path) -> child.Program:
+def _second(house: House, name: str, folder: Path, database_port: int) -> child.Program:
     program = programs.service(name, house.home, house.ports, house.settings)
-    env = {**program.env, **SERVING, "HEALTH_PORT": str(free_port())}
+    straight, other = f":{house.ports.postgres}/", f":{database_port or house.ports.postgres}/"
+    dsns = {key: value.replace(straight, other) for key, value in program.env.items() if key.endswith("_DSN")}
+    env = {**program.env, **SERVING, **dsns, "HEALTH_PORT": str(free_port())}
     return replace(program, env=env, log=folder / f"second-{name}.log")
 
 

@@ -1,5 +1,7 @@
 """Transactions belong to one brain; migrations are applied once and never edited."""
 
+import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -8,7 +10,10 @@ import pytest
 
 from chassis import postgres
 from chassis.migrations import BadMigration, Source, migrate
+from chassis.postgres import Pool
+from chassis.settings import Secret
 from servers import Database
+from severed import severable
 
 NOTES = """
 create table notes (brain uuid not null, body text not null);
@@ -58,6 +63,30 @@ async def test_a_transaction_sees_its_own_brain_and_no_other(database: Database,
         with pytest.raises(asyncpg.ReadOnlySQLTransactionError):
             await connection.execute("insert into notes values ($1, 'late')", OURS)
     await pool.close()
+
+
+async def test_what_is_cut_off_is_waited_for_once_and_the_pool_heals(database: Database) -> None:
+    port, patience = database.server.cluster.port, 5.5
+
+    async def asks(pool: Pool, cut: AbstractContextManager[None]) -> object:
+        async with postgres.transaction(pool, OURS) as connection:
+            with cut:
+                return await connection.fetchval("select current_setting('brain.id')")
+
+    async with severable(port) as proxy:
+        dsn = Secret(database.dsn("drift").replace(f":{port}/", f":{proxy.port}/"))
+        pool = await postgres.connect(dsn, "drift", service="drift", largest=1, statement_timeout_ms=500)
+        started = time.monotonic()
+        with pytest.raises(TimeoutError):
+            await asks(pool, proxy.severed())
+        assert time.monotonic() - started < 1.5 * patience
+        assert await asks(pool, nullcontext()) == str(OURS)
+        started = time.monotonic()
+        with proxy.severed(), pytest.raises(TimeoutError):
+            await asks(pool, nullcontext())
+        assert time.monotonic() - started < 1.5 * patience
+        assert await asks(pool, nullcontext()) == str(OURS)
+        await pool.close()
 
 
 async def test_migrating_again_applies_only_what_is_new(database: Database, folder: Path, schema: str) -> None:

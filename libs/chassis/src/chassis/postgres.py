@@ -74,10 +74,26 @@ async def transaction(pool: Pool, brain: UUID, *, readonly: bool = False) -> Asy
     """One transaction on one brain: row level security lets through that brain's rows and no others.
 
     The setting is local to the transaction, so that a pooled connection never carries it on. Raises `WrongBrain`
-    when the server reports another value than the one just set.
+    when the server reports another value than the one just set. A connection on which something was waited for in
+    vain is dropped: taking back over it would be waited for in vain as well, and the server takes back by itself.
     """
-    async with pool.acquire() as connection, connection.transaction(readonly=readonly):
-        taken = await connection.fetchval("select set_config('brain.id', $1, true)", str(brain))
-        if taken != str(brain):
-            raise WrongBrain(str(brain))
-        yield connection
+    async with pool.acquire() as connection:
+        late: TimeoutError | None = None
+        try:
+            async with connection.transaction(readonly=readonly):
+                try:
+                    taken = await connection.fetchval("select set_config('brain.id', $1, true)", str(brain))
+                    if taken != str(brain):
+                        raise WrongBrain(str(brain))
+                    yield connection
+                except TimeoutError as error:
+                    late = error
+                    connection.terminate()
+                    raise
+        except TimeoutError:
+            connection.terminate()
+            raise
+        except asyncpg.InterfaceError:
+            if late is None:
+                raise
+            raise late from None
