@@ -46,6 +46,10 @@ TOOLS = {
     "read_page": "ok ok ok ok unknown unknown ok ok",
     "search": "ok ok ok ok unknown unknown ok ok",
     "write_inbox": "denied ok denied ok unknown unknown insufficient_scope ok",
+    "query": "unknown unknown unknown unknown ok ok unknown unknown",
+    "get_entry": "unknown unknown unknown unknown ok ok unknown unknown",
+    "list_conflicts": "unknown unknown unknown unknown ok ok unknown unknown",
+    "propose_update": "unknown unknown unknown unknown denied ok unknown unknown",
     "no_such_tool": "unknown " * 8,
 }
 """What a call of each tool comes to, by kind."""
@@ -54,6 +58,10 @@ ARGUMENTS: dict[str, dict[str, JSON]] = {
     "read_page": {"path": PATH},
     "search": {"query": "ceiling"},
     "write_inbox": {"kind": "observation", "title": "abc", "body": "x" * 10},
+    "query": {"question": "ceiling"},
+    "get_entry": {"entry": PATH},
+    "list_conflicts": {},
+    "propose_update": {"entry": PATH, "title": "abc", "body": "x" * 10},
     "no_such_tool": {},
 }
 METHODS: dict[tuple[str, str], tuple[dict[str, JSON], str]] = {
@@ -103,7 +111,16 @@ ROUTES: dict[str, tuple[str, dict[str, object], str]] = {
 }
 """Method and request of each console route, and what its answer is by role; imports are refused by the neighbour."""
 
+REST: dict[str, tuple[str, dict[str, JSON], str]] = {
+    "/tools/query": ("POST", ARGUMENTS["query"], "403 403 403 403 200 200 401 401"),
+    "/tools/entries/{entry:path}": ("GET", {}, "403 403 403 403 200 200 401 401"),
+    "/tools/conflicts": ("GET", {}, "403 403 403 403 200 200 401 401"),
+    "/tools/proposals": ("POST", ARGUMENTS["propose_update"], "403 403 403 403 403 200 401 401"),
+}
+"""Method and request of each route of agents, and what its answer is by kind."""
+
 OPEN: dict[str, tuple[str, int]] = {
+    "/tools/openapi.json": ("GET", 200),
     "/authorize": ("GET", 400),
     "/consent": ("GET", 400),
     "/register": ("POST", 400),
@@ -253,6 +270,8 @@ async def neighbours(house: House) -> None:
     await house.neighbour.answers(retrieval_messages.SEARCH, HITS)
     await house.neighbour.answers(retrieval_messages.READ_PAGE, VIEW)
     await house.neighbour.answers(retrieval_messages.FIND_PAGE, FOUND)
+    nothing_open = retrieval_messages.AllContested(contested=(), more=False, empty="no_match", position=9)
+    await house.neighbour.answers(retrieval_messages.CONTESTED, nothing_open)
     filed = proposals.Submitted(proposal=ProposalId(uuid4()), position=5, archived=True)
     await house.neighbour.answers(proposals.SUBMIT_TEXT, filed)
     await house.neighbour.answers(proposals.PROPOSALS, proposals.ProposalLines(proposals=(), next="", position=1))
@@ -388,6 +407,19 @@ async def route(house: House, path: str, secret: str, name: str = "") -> httpx2.
         return await http.post(path, json=given)
 
 
+@pytest.mark.parametrize("path", REST)
+async def test_the_routes_of_agents_answer_agents_alone(crowd: Crowd, path: str) -> None:
+    method, asked, line = REST[path]
+    statuses = {name: int(status) for name, status in by_kind(crowd, line).items()}
+    statuses |= dict.fromkeys([*crowd.signed, *crowd.dead, *crowd.dead_access], 401)
+    told = {}
+    for name, secret in {**crowd.everybody(), "nobody": ""}.items():
+        async with crowd.house.client(secret) as http:
+            at = path.replace("{entry:path}", PATH)
+            told[name] = (await http.request(method, at, json=asked if method == "POST" else None)).status_code
+    assert told == {**statuses, "nobody": 401}
+
+
 @pytest.mark.parametrize("path", OPEN)
 async def test_no_bearer_opens_or_closes_what_is_open(crowd: Crowd, path: str) -> None:
     method, status = OPEN[path]
@@ -408,7 +440,7 @@ def paths() -> set[str]:
 async def test_no_route_is_without_a_line(crowd: Crowd) -> None:
     async with crowd.house.client() as http:
         assert (await http.get("/api/v1/nothing")).status_code == 404
-    assert paths() - {*ROUTES, *OPEN, "/api/mcp"} == set()
+    assert paths() - {*ROUTES, *REST, *OPEN, "/api/mcp"} == set()
 
 
 def same(answer: httpx2.Response) -> tuple[int, str, list[tuple[str, str]]]:

@@ -52,6 +52,7 @@ from gateway.oauth.grants import Grants
 from gateway.oauth.pages import Pages
 from gateway.oauth.registry import Registry
 from gateway.reasoning import Reasons
+from gateway.rest.doors import Rest
 from gateway.seen import Seen
 from gateway.sessions import Sessions
 from gateway.settings import Settings
@@ -140,13 +141,13 @@ async def _serving(parts: _Parts, projected: Projected, audit: Audit) -> AsyncIt
     commands.listen(Bus(server, audit), access, sessions, credentials)
     commands.meter(Bus(server, audit), usage)
     seals = Seals(pool, brain, (signer.key, signer.key.public_key()))
+    tools = Tools(client, seen, uuid4, permits.take)
     secure = settings.public_url.startswith("https:")
     cookies = session_cookie(brain), f"brain_pending_{brain.hex[:8]}"
     surface = site.site(
         [
-            mcp_endpoint.endpoint(
-                credentials, Tools(client, seen, uuid4, permits.take).catalogue(), settings.public_url
-            ),
+            mcp_endpoint.endpoint(credentials, tools.catalogue(), settings.public_url),
+            *Rest(credentials, permits.take, tools.agents.operations(), settings.public_url).routes(),
             *_authorizing(parts, ledger, Browsers(sessions, credentials, *cookies, secure)),
             *Console(pool, brain, access, uuid4).routes(routes),
             *Work(client, seen, uuid4).routes(routes),

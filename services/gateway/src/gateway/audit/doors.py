@@ -71,7 +71,7 @@ class Audited:
         nobody = trail.principal is None
         beyond = status == _TOO_MANY and nobody and not trail.outcome
         if status >= _LOWEST_REFUSAL:
-            if status == _UNAUTHORIZED and nobody and trail.door in {Door.MCP, Door.CONSOLE}:
+            if status == _UNAUTHORIZED and nobody and trail.door in {Door.MCP, Door.CONSOLE, Door.REST}:
                 trail.operation = AUTHENTICATE
             trail.refused(_OUTCOMES.get(status, "internal" if status >= _FAULT else "refused"))
         trail.close(str(scope.get("state", {}).get("request_id", "")))

@@ -11,6 +11,7 @@ class Door(Enum):
 
     MCP = "mcp"
     CONSOLE = "console"
+    REST = "rest"
     OAUTH = "oauth"
     BROWSER = "browser"
     BUS = "bus"
@@ -57,6 +58,12 @@ CONSOLE = {
 }
 """By path. Where the bus has the same command, it has the same name."""
 
+_REST = {
+    ("POST", "/tools/query"): "query",
+    ("GET", "/tools/conflicts"): "list_conflicts",
+    ("POST", "/tools/proposals"): "propose_update",
+    ("GET", "/tools/openapi.json"): "rest_description",
+}
 _OAUTH = {
     "/authorize": "oauth_authorize",
     "/consent": "oauth_consent",
@@ -88,13 +95,19 @@ def by_path(method: str, path: str) -> tuple[Door, str, bool]:
         return Door.MCP, MESSAGE, False
     if plain in CONSOLE:
         return Door.CONSOLE, CONSOLE[plain], posted
-    if plain in _OAUTH:
-        return Door.OAUTH, _OAUTH[plain], posted
+    if plain.startswith("/tools/"):
+        return _of_agents(method, plain)
     if plain in _BROWSER:
         return Door.BROWSER, _BROWSER[plain], True
-    if plain.startswith("/.well-known/"):
-        return Door.OAUTH, "oauth_discovery", False
+    if plain in _OAUTH or plain.startswith("/.well-known/"):
+        return Door.OAUTH, _OAUTH.get(plain, "oauth_discovery"), posted and plain in _OAUTH
     return (Door.CONSOLE if plain.startswith("/api/v1/") else Door.OTHER), "unknown_route", False
+
+
+def _of_agents(method: str, plain: str) -> tuple[Door, str, bool]:
+    entry = method == "GET" and plain.startswith("/tools/entries/")
+    operation = "get_entry" if entry else _REST.get((method, plain), "unknown_route")
+    return Door.REST, operation, operation == "propose_update"
 
 
 def by_method(method: str) -> str:

@@ -5,6 +5,8 @@ from contracts.retrieval_messages import Hits, PageHits, PageView, Receipt
 TEXT_LIMIT = 50_000
 """Characters of a page's text in one answer: clients cut results beyond about 25,000 tokens."""
 
+NOTHING = "No governed knowledge on this."
+
 _EMPTY = {
     "nothing_granted": "nothing_granted: no grant lets you read anything in this brain.",
     "no_match": "no_match: nothing that you may see matches.",
@@ -70,4 +72,4 @@ def receipt(stands_on: Receipt) -> str:
 
 
 def _nothing(why: str) -> str:
-    return f"No governed knowledge on this. {_EMPTY.get(why, why)}"
+    return f"{NOTHING} {_EMPTY.get(why, why)}"

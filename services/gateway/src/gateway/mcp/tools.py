@@ -16,10 +16,11 @@ from gateway.audit import trail
 from gateway.credentials import Viewer
 from gateway.limits.permits import Take, freely
 from gateway.limits.rates import Limit
-from gateway.mcp import inputs, render, resources, words
+from gateway.mcp import agent_tools, inputs, render, resources, words
 from gateway.mcp.catalogue import Catalogue, Tool, ToolResult, taking
 from gateway.mcp.protocol import JSON
 from gateway.mcp.schema import input_schema
+from gateway.rest.agents import Agents
 from gateway.seen import Seen
 
 ASKED_SECONDS = 8.0
@@ -36,10 +37,12 @@ class Tools:
         self._take = take
         self._seen = seen
         self._new_id = new_id
+        self.agents = Agents(nc, seen, new_id)
 
     def catalogue(self) -> Catalogue:
         """What `/api/mcp` offers: tools, in the order in which they are listed, and pages as resources."""
         tools = [self._find_page(), self._read_page(), self._search(), self._write_inbox()]
+        tools += agent_tools.tools(self.agents.operations())
         return Catalogue(tools, resources=resources.pages(self._page, _READ_DENIAL), take=self._take)
 
     def _find_page(self) -> Tool:
