@@ -8,6 +8,7 @@ import pytest
 
 from embedder.models import Model, ModelRefused, Profile, select
 from embedder.models.e5 import E5
+from embedder.models.minilm import BATCH_TOKENS as MINILM_BUDGET
 from embedder.models.minilm import MiniLM
 from embedder.models.shaping import batches_by_length
 
@@ -152,6 +153,16 @@ def test_batches_hold_every_text_once_within_their_budget() -> None:
     groups = list(batches_by_length(lengths, budget=1024))
     assert sorted(position for group in groups for position in group) == list(range(len(lengths)))
     assert all(len(group) == 1 or max(lengths[p] for p in group) * len(group) <= 1024 for group in groups)
+
+
+def test_a_slice_is_one_computation_of_the_model(e5: E5, minilm: MiniLM) -> None:
+    texts = [("word " * count).strip() for count in (5, 300, 3, 250, 700, 1, 40)]
+    for model, budget in ((e5, 1024), (minilm, MINILM_BUDGET)):
+        groups = model.slices(texts)
+        sizes = [len(ids) for ids in model.tokens(texts)]
+        assert sorted(place for group in groups for place in group) == list(range(len(texts)))
+        assert all(len(group) == 1 or max(sizes[place] for place in group) * len(group) <= budget for group in groups)
+        assert len(groups) < len(texts)
 
 
 def test_models_are_told_apart_by_their_ids() -> None:

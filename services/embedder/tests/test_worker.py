@@ -9,19 +9,20 @@ import pytest
 
 from embedder.models import ModelUnavailable, Vectors
 from embedder.models.hashing import Hashing
-from embedder.worker import slices, working
+from embedder.worker import working
 
 
 class Slow(Hashing):
     """Notes what it is given, and waits at its first passages until it is let go."""
-
-    stride = 10
 
     def __init__(self) -> None:
         super().__init__(dim=8)
         self.begun = threading.Event()
         self.go_on = threading.Event()
         self.seen: list[str] = []
+
+    def slices(self, texts: Sequence[str]) -> list[list[int]]:
+        return [[place] for place in range(len(texts))]
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         self.begun.set()
@@ -80,11 +81,3 @@ async def test_a_question_nobody_waits_for_is_not_computed() -> None:
         await passages
         await worker.query("but this one")
     assert model.seen == ["passages", "query"]
-
-
-def test_slices_hold_like_lengths_and_every_text_once() -> None:
-    lengths = [10, 3000, 20, 900, 5000, 0, 800]
-    found = list(slices(lengths, 4000))
-    assert sorted(place for group in found for place in group) == list(range(len(lengths)))
-    assert all(len(group) == 1 or sum(lengths[place] for place in group) <= 4000 for group in found)
-    assert [lengths[place] for group in found for place in group] == sorted(lengths)

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import queue
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -40,9 +40,9 @@ class Worker:
         return await self._submit(_QUERY, partial(self.model.query, text))
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
-        """Vectors in the order of the texts, computed in slices of like length that let questions pass between."""
+        """Vectors in the order of the texts, computed in the model's slices, which let questions pass between."""
         vectors = np.empty((len(texts), self.model.dim), np.float32)
-        for places in slices([len(text) for text in texts], self.model.stride):
+        for places in await asyncio.to_thread(self.model.slices, texts):
             chosen = [texts[place] for place in places]
             vectors[places] = await self._submit(_PASSAGES, partial(self.model.passages, chosen))
         return vectors
@@ -88,17 +88,3 @@ async def working(load: Callable[[], Model]) -> AsyncIterator[Worker]:
         yield worker
     finally:
         await worker.stop()
-
-
-def slices(lengths: Sequence[int], stride: int) -> Iterator[list[int]]:
-    """Places grouped by like length, shortest first; the lengths of a group sum up to `stride` at most, or are one."""
-    group: list[int] = []
-    total = 0
-    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if group and total + lengths[place] > stride:
-            yield group
-            group, total = [], 0
-        group.append(place)
-        total += lengths[place]
-    if group:
-        yield group

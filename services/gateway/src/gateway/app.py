@@ -88,7 +88,9 @@ async def main(stop: asyncio.Event, environ: Mapping[str, str] = os.environ) -> 
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(health.serve(settings.health_port, ready, settings.health_host))
         ring = KeyRing.load(settings.brain_keyring)
-        pool = await postgres.connect(settings.postgres_dsn, SERVICE, service=SERVICE, smallest=2, largest=12)
+        pool = await postgres.connect(
+            settings.postgres_dsn, SERVICE, service=SERVICE, smallest=2, largest=12, statement_timeout_ms=10_000
+        )
         stack.push_async_callback(pool.close)
         client = await nats.connect(settings.nats_url, SERVICE)
         stack.push_async_callback(client.drain)

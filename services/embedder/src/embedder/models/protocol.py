@@ -25,9 +25,8 @@ class Model(Protocol):
     def dim(self) -> int:
         """How many numbers a vector has."""
 
-    @property
-    def stride(self) -> int:
-        """About how many characters to hand in at once, so that a waiting query is not kept long."""
+    def slices(self, texts: Sequence[str]) -> list[list[int]]:
+        """Places of texts to hand in together: each is one computation, so that a waiting query is not kept long."""
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         """Vectors of texts that are to be found, float32, one row a text in the given order."""
