@@ -85,7 +85,7 @@ def test_a_brain_in_the_foreground_ends_when_told_and_leaves_nothing_running(tmp
     house = build(tmp_path)
     down = house.command("status")
     assert (down.code, down.result["ready"]) == (5, False)
-    assert house.command("down").result == {"stopped": False}
+    assert house.command("down").result == {"stopped": False, "home": str(house.home.root)}
     with house.foreground() as running:
         try:
             assert running.stdout is not None
