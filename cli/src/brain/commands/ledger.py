@@ -21,12 +21,14 @@ from content.keyring import KeyRing
 from content.store import ContentStore
 from contracts import subjects
 from contracts.enums import LogStream
+from contracts.errors import Unavailable
 from contracts.ids import BrainId, CommandId, content_id, service_principal
 from contracts.operations import LogQuarantined
 from contracts.topology import STREAMS
-from eventlog import leader
-from eventlog.log import Append, EventLog
-from eventlog.signing import Signer
+from eventlog.log import Append, Conflict, EventLog
+from eventlog.projector import read
+from eventlog.quarantine import Skipped, examine
+from eventlog.signing import Signer, Verifier
 from eventlog.verify import Verified, verify
 
 FAILED = 1
@@ -72,29 +74,47 @@ def verify_log(*, as_json: bool) -> int:
 @click.argument("position", type=click.IntRange(1))
 @click.option("--stream", type=click.Choice([each.value for each in LogStream]), default="EVT", show_default=True)
 @click.option("--reason", required=True, help="Why; kept in the content store, not in the log.")
+@click.option("--digest", help="SHA-256 of the message's bytes, as this command shows it when asked without.")
 @output.json_option
-def quarantine(*, position: int, stream: str, reason: str, as_json: bool) -> None:
-    """Have every reader skip exactly the one message at POSITION that none of them can read."""
-    at = asyncio.run(_quarantine(locate(os.environ), LogStream(stream), position, reason))
-    told = f"{stream} {position} is skipped from now on, said at position {at}"
-    output.show({"stream": stream, "quarantined": position, "position": at}, [told], as_json=as_json)
+def quarantine(*, position: int, stream: str, reason: str, digest: str | None, as_json: bool) -> None:
+    """Let readers pass over the one message at POSITION that this release cannot read.
+
+    Asked without --digest it quarantines nothing, and tells why the message cannot be read and what its digest is.
+    Whoever can read the message, such as a newer release, reads it all the same. There is no way back.
+    """
+    at, already = asyncio.run(_quarantine(locate(os.environ), LogStream(stream), position, reason, digest))
+    told = f"{stream} {position} is skipped by whoever cannot read it, said at position {at}"
+    if already:
+        told = f"{stream} {position} is quarantined already, said at position {at}; nothing was changed"
+    output.show(
+        {"stream": stream, "quarantined": position, "position": at, "already": already}, [told], as_json=as_json
+    )
 
 
-async def _quarantine(home: Home, stream: LogStream, position: int, reason: str) -> int:
+async def _quarantine(
+    home: Home, stream: LogStream, position: int, reason: str, digest: str | None
+) -> tuple[int, bool]:
+    """Where in EVT the quarantine stands, and whether it stood there before."""
     ports = Ports(first_port(os.environ, home))
     brain = BrainId(home.papers().brain)
     command = CommandId(uuid4())
     history = subjects.log(brain)
+    verifier = Verifier.load(home.signers)
     async with console.bus(home) as client, _database(home, ports, "approvals", "content") as pool:
+        found = await examine(client, brain, stream.value, position, digest, lambda stored: read(stored, verifier))
+        if isinstance(found, Skipped):
+            return found.said, True
         async with postgres.transaction(pool, brain) as db:
             put = Put(content_id(command, "reason"), reason.encode(), Slot.REASON)
             (kept,) = await ContentStore(KeyRing.load(home.keyring)).put(db, brain, [put])
         fact = LogQuarantined(stream=stream, sequence=position, reason=kept)
         said = EventLog(client, "EVT", brain, Signer.load(home.signing_key("operator"), "operator"), _now)
-        last = await leader.last(client, "EVT", history)
-        expected = {history: last.position if last else 0}
         operator = service_principal(brain, "operator")
-        return await said.append(Append(command, operator, uuid4(), ((history, fact),), expected))
+        decision = Append(command, operator, uuid4(), ((history, fact),), {history: found.after})
+        try:
+            return await said.append(decision), False
+        except Conflict as error:
+            raise Unavailable("somebody else quarantined a message at this moment") from error
 
 
 @asynccontextmanager

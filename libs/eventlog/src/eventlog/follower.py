@@ -18,10 +18,10 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from contracts import codec, subjects
+from contracts.envelope import Recorded
 from contracts.errors import Unavailable
 from contracts.ids import BrainId
-from contracts.operations import LogQuarantined
-from eventlog import leader
+from eventlog import leader, quarantine
 from eventlog.leader import Stored
 from eventlog.pull import Pull
 
@@ -77,6 +77,14 @@ class Follower:
     def trouble(self) -> str:
         """Why this is not healthy, "" when it is."""
         return self._trouble
+
+    def read(self, message: Stored) -> Recorded[msgspec.Struct]:
+        """A stored message as a fact. Raises `Unreadable`."""
+        return codec.decode(message.position, message.subject, message.body)
+
+    def skips(self, message: Stored) -> bool:
+        """Whether a message is passed over as quarantined; here it only says that its batch need not be whole."""
+        return message.position in self.quarantined
 
     async def reached(self, position: int, timeout: float) -> bool:
         """Wait until the effects of `position` are committed; False after `timeout` seconds."""
@@ -164,7 +172,7 @@ class Follower:
         if not waiting:
             return 0
         last = waiting[-1][0]
-        if not self._ledger or last.position in self.quarantined:
+        if not self._ledger or self.skips(last):
             return len(waiting)
         try:
             batch = codec.decode_envelope(last.body).batch
@@ -240,7 +248,7 @@ class Follower:
                 raise Regressed(f"{self.stream} holds another fact at {mine.position} than the one projected")
         if mine.position < reach.last and await leader.at(self._nc, self.stream, mine.position + 1) is None:
             raise Regressed(f"{self.stream} has lost the message at {mine.position + 1}")
-        self.quarantined = await quarantines(self._nc, self._brain, self.stream)
+        self.quarantined = frozenset(await quarantine.quarantined(self._nc, self._brain, self.stream, self.read))
 
     async def _reset(self) -> None:
         """Deliver from behind my checkpoint, whatever the consumer remembers."""
@@ -254,15 +262,3 @@ def stored_of(message: Msg) -> Stored:
     """A delivered message as a stored one."""
     at = message.metadata
     return Stored(message.subject, at.sequence.stream, at.timestamp, dict(message.headers or {}), message.data)
-
-
-async def quarantines(nc: Client, brain: BrainId, stream: str) -> frozenset[int]:
-    """The positions of a stream that an operator has declared unreadable."""
-    found: set[int] = set()
-    history, position = subjects.log(brain), 0
-    while (stored := await leader.first_after(nc, "EVT", history, position)) is not None:
-        position = stored.position
-        fact = codec.decode(stored.position, stored.subject, stored.body).fact
-        if isinstance(fact, LogQuarantined) and fact.stream.value == stream:
-            found.add(fact.sequence)
-    return frozenset(found)

@@ -25,7 +25,8 @@ class Projection:
     """A read model: its durable and checkpoint (`name`), the stream, the wire types it hears, what it does with them.
 
     `apply` runs inside one transaction with `brain.id` set; its rows are guarded by `source_seq`. Types that are not
-    heard are skipped unread. A heard one that cannot be read or is not properly signed stops the projection.
+    heard are skipped unread. A heard one that cannot be read or is not properly signed stops the projection,
+    until an operator quarantines it.
     """
 
     name: str
@@ -42,12 +43,26 @@ class Projector(Follower):
         self._projection = projection
         self._verifier = verifier
 
+    def read(self, message: Stored) -> Recorded[msgspec.Struct]:
+        """A stored message as a verified fact. Raises `Unreadable`."""
+        return read(message, self._verifier)
+
+    def skips(self, message: Stored) -> bool:
+        """Whether a message is quarantined and indeed cannot be read here: what can be read is never dropped."""
+        if message.position not in self.quarantined:
+            return False
+        try:
+            self.read(message)
+        except codec.Unreadable:
+            return True
+        return False
+
     async def _apply(self, db: Connection, messages: Sequence[Stored]) -> None:
-        heard = [message for message in messages if self._hears(message) and message.position not in self.quarantined]
+        heard = [message for message in messages if self._hears(message) and not self.skips(message)]
         if not heard:
             return
         with traced(f"{self.name} project", heard):
-            await self._projection.apply(db, [read(message, self._verifier) for message in heard])
+            await self._projection.apply(db, [self.read(message) for message in heard])
 
     def _hears(self, message: Stored) -> bool:
         """Of this brain, and of a type that is heard. An unknown type may concern anybody: it is read, and stops."""
