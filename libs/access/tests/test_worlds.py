@@ -128,7 +128,7 @@ def worlds(draw: st.DrawFn) -> World:
 
 
 def _decide(world: World, draw: st.DrawFn) -> None:
-    active, tiers = sorted(world.tiers), st.sampled_from(Tier)
+    active, tiers = list(world.tiers), st.sampled_from(Tier)
     possible: list[Callable[[], None]] = [
         lambda: world.join(draw(st.sampled_from(PrincipalKind)), draw(tiers)),
     ]
@@ -145,9 +145,9 @@ def _decide(world: World, draw: st.DrawFn) -> None:
             lambda: world.leave(draw(members)),
         ]
     if world.grants:
-        possible.append(lambda: world.revoke(draw(st.sampled_from(sorted(world.grants)))))
+        possible.append(lambda: world.revoke(draw(st.sampled_from(list(world.grants)))))
     if world.tokens:
-        possible.append(lambda: world.end_token(draw(st.sampled_from(sorted(world.tokens)))))
+        possible.append(lambda: world.end_token(draw(st.sampled_from(list(world.tokens)))))
     draw(st.sampled_from(possible))()
 
 
