@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -77,13 +78,19 @@ def _is_free(port: int) -> bool:
         return True
 
 
-@pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """The session's running brain. Tests share it: use names and paths of your own."""
-    house = build(tmp_path_factory.mktemp("house"), SWEEP_SECONDS="1")
+@contextmanager
+def running(house: House) -> Iterator[House]:
+    """Its brain, while the block runs."""
     started = house.command("up", "--detach")
     try:
         assert started.code == 0, (started.result, started.said)
         yield house
     finally:
         house.command("down")
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """The session's running brain. Tests share it: use names and paths of your own."""
+    with running(build(tmp_path_factory.mktemp("house"), SWEEP_SECONDS="1")) as shared:
+        yield shared

@@ -10,7 +10,7 @@ from brain.stack import programs
 from chassis import nats
 from contracts import codec, subjects
 from contracts.ids import BrainId, PrincipalId
-from houses import House, build
+from houses import House, build, running
 
 pytestmark = pytest.mark.system
 
@@ -18,13 +18,8 @@ pytestmark = pytest.mark.system
 @pytest.fixture(name="struck")
 def own_brain(tmp_path: Path) -> Iterator[House]:
     """A brain of this story alone: what it does to the log stays there."""
-    own = build(tmp_path, EMBEDDER_PROFILE="hashing")
-    started = own.command("up", "--detach")
-    try:
-        assert started.code == 0, (started.result, started.said)
+    with running(build(tmp_path, EMBEDDER_PROFILE="hashing")) as own:
         yield own
-    finally:
-        own.command("down")
 
 
 async def strike(house: House) -> int:

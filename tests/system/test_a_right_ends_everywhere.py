@@ -19,7 +19,7 @@ from brain.stack import programs
 from contracts import gateway_api as api
 from contracts.enums import PageAction, Permission, Role, Tier
 from contracts.ids import PrincipalId
-from houses import House, build
+from houses import House, build, running
 from inside import Inside
 from oauth_world import application, browser
 from replicas import Page, Seen, Twins
@@ -64,14 +64,9 @@ class Stage:
 
 @pytest.fixture(scope="module", name="own")
 def brain_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    house = build(tmp_path_factory.mktemp("rights"), EMBEDDER_PROFILE="hashing", SWEEP_SECONDS="1")
-    started = house.command("up", "--detach")
-    try:
-        assert started.code == 0, (started.result, started.said)
+    with running(build(tmp_path_factory.mktemp("rights"), EMBEDDER_PROFILE="hashing", SWEEP_SECONDS="1")) as house:
         story.revoke(house, "everyone", "read", "**")
         yield house
-    finally:
-        house.command("down")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session", name="stage")

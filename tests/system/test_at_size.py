@@ -12,7 +12,7 @@ import inside
 import reading
 import story
 from contracts.approvals_messages import ProposedPage
-from houses import House, build
+from houses import House, build, running
 from shared_data import archive
 
 pytestmark = [pytest.mark.system, pytest.mark.large, pytest.mark.timeout(3600)]
@@ -33,13 +33,8 @@ REFUSED = {
 
 @pytest.fixture(scope="module", name="large")
 def brain_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    large = build(tmp_path_factory.mktemp("large"))
-    started = large.command("up", "--detach")
-    try:
-        assert started.code == 0, (started.result, started.said)
+    with running(build(tmp_path_factory.mktemp("large"))) as large:
         yield large
-    finally:
-        large.command("down")
 
 
 @pytest.fixture(scope="module", name="pages")

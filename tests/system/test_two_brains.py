@@ -9,7 +9,7 @@ import pytest
 import inside
 import reading
 import story
-from houses import House, build
+from houses import House, build, running
 
 pytestmark = pytest.mark.system
 
@@ -17,13 +17,8 @@ pytestmark = pytest.mark.system
 @pytest.fixture(name="neighbour")
 def other_brain(tmp_path: Path) -> Iterator[House]:
     """A second brain, whose embedder needs no model."""
-    other = build(tmp_path, EMBEDDER_PROFILE="hashing")
-    started = other.command("up", "--detach")
-    try:
-        assert started.code == 0, (started.result, started.said)
+    with running(build(tmp_path, EMBEDDER_PROFILE="hashing")) as other:
         yield other
-    finally:
-        other.command("down")
 
 
 async def test_two_brains_side_by_side_do_not_see_each_other(house: House, neighbour: House, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Agents over REST and MCP: one operation by either door, the errors as they are published, and no other key."""
 
-from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID, uuid4
@@ -12,32 +11,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+import pages_world
 from contracts import approvals_messages, gateway_audit, retrieval_messages
-from contracts.enums import Access, Knowledge, Reach, Scope, TokenKind
+from contracts.enums import Scope, TokenKind
 from contracts.errors import Refused, Unavailable
-from contracts.ids import PageId, ProposalId
+from contracts.ids import ProposalId
 from gateway.rest import shapes
 from gateway.rest.doors import Unfit, fitting
 from gateway_world import House
+from pages_world import NODE, VIEW
 
 pytestmark = pytest.mark.service
 
-AT = datetime(2026, 9, 2, 12, tzinfo=UTC)
-PAGE = PageId(UUID(int=7))
-NODE = f"n_{PAGE.hex}"
-RECEIPT = retrieval_messages.Receipt(
-    page=PAGE, revision=2, digest="a" * 64, approver="alice", approved_at=AT, verified_at=AT, position=9
-)
-HIT = retrieval_messages.Hit(
-    path="topics/ceiling.md",
-    id=NODE,
-    title="Discount ceiling",
-    heading=("Discount ceiling",),
-    text="Up to 12 %.",
-    trust="canon_verified",
-    score=1.5,
-    receipt=RECEIPT,
-)
+HIT = pages_world.HITS.hits[0]
 OLD = msgspec.structs.replace(HIT, text="Once 10 %.", trust="canon_stale")
 HITS = retrieval_messages.Hits(hits=(HIT, OLD), trust="canon_stale", empty="", degraded=("vectors",), position=9)
 NOTHING = retrieval_messages.Hits(hits=(), trust="no_coverage", empty="no_match", degraded=(), position=9)
@@ -50,28 +36,6 @@ OPEN = retrieval_messages.AllContested(
     more=False,
     empty="",
     position=9,
-)
-VIEW = retrieval_messages.PageView(
-    path="topics/ceiling.md",
-    id=NODE,
-    title="Discount ceiling",
-    type="topic",
-    owner="alice",
-    status="live",
-    as_of=date(2026, 9, 2),
-    access=Access.DEPARTMENT,
-    sensitivity=Reach.ORDINARY,
-    knowledge=Knowledge.VERIFIED,
-    trust="canon_verified",
-    verified=AT,
-    review_by=AT,
-    sources=("gdrive/msa",),
-    withheld={"slack": 2},
-    relations=(),
-    figures=(),
-    text="x" * 60_000,
-    position=9,
-    receipt=RECEIPT,
 )
 FILED = approvals_messages.Submitted(proposal=ProposalId(UUID(int=9)), position=12, archived=True)
 UPDATE = {"entry": NODE, "title": "The ceiling", "body": "It is 10 %, not 12 %."}

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 import pytest
 
 from breaking import Break, Faulty, people, under_load
-from houses import build
+from houses import build, running
 from loads import Load
 from verdicts import Verdict
 
@@ -14,13 +14,8 @@ Suffers = Callable[[Break], Awaitable[tuple[Verdict, Load]]]
 
 @pytest.fixture(scope="module", name="faulty")
 def brain_with_people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
-    house = build(tmp_path_factory.mktemp("faults"), EMBEDDER_PROFILE="hashing")
-    started = house.command("up", "--detach")
-    try:
-        assert started.code == 0, (started.result, started.said)
+    with running(build(tmp_path_factory.mktemp("faults"), EMBEDDER_PROFILE="hashing")) as house:
         yield people(house)
-    finally:
-        house.command("down")
 
 
 @pytest.fixture(name="suffers")
