@@ -8,7 +8,7 @@ from approvals import rights, telling
 from approvals.desk import Desk
 from approvals.domain import decision, page, proposal, sight
 from approvals.domain.decision import Case
-from approvals.domain.draft import Change, Draft, Known, changes, listing, shown_digest
+from approvals.domain.draft import Change, Draft, changes, listing, shown_digest
 from approvals.domain.sight import Person
 from approvals.ledger import cases, loading
 from approvals.ledger.loading import Filed
@@ -125,7 +125,7 @@ class Asking:
         if submitted.text is not None:
             return submitted.text
         if submitted.page is not None:
-            known = sheet.case.pages.get(submitted.page)
+            known = sheet.case.reviewed
             return None if known is None else known.body
         if submitted.draft is not None:
             return submitted.draft.body
@@ -143,14 +143,14 @@ class Asking:
         docket = await cases.of(db, brain, filed, dict.fromkeys(filed, by), None)
         seen = {id_: case for id_, case in docket.cases.items() if sight.sees(reader, case.submitted, case.targets)}
         names = await self._names(db, [filed[id_] for id_ in seen])
-        reviewed = [known.body for case in seen.values() if (known := reviewed_by(case)) is not None]
+        reviewed = [known.body for case in seen.values() if (known := case.reviewed) is not None]
         said = await self._desk.bodies.pages(db, reviewed)
         sheets = []
         for id_, case in seen.items():
             one = filed[id_]
             digests = {draft.draft.body.id: draft.declared.digest for draft in case.drafts}
             digests |= {body: page.digest for body, page in said.items()}
-            concerned = changes(case.drafts, reviewed_by(case), digests)
+            concerned = changes(case.drafts, case.reviewed, digests)
             may = sight.may_decide(reader, case.submitted, case.targets)
             ballots = tuple(
                 Ballot(reviewer=names.get(cast.vote.reviewer, ""), verdict=cast.vote.verdict) for cast in one.cast
@@ -165,11 +165,6 @@ class Asking:
             wanted |= {one.submitted.author, one.submitted.runner or one.submitted.author}
         names: dict[UUID, str] = {service_principal(self._desk.brain, name): f"{name} (service)" for name in SERVICES}
         return names | {row["id"]: row["name"] for row in await db.fetch(loading.STATEMENTS.called, list(wanted))}
-
-
-def reviewed_by(case: Case) -> Known | None:
-    """The page that a review asks about."""
-    return None if case.submitted.page is None else case.pages.get(case.submitted.page)
 
 
 def state_word(filed: Filed) -> str:
@@ -208,7 +203,7 @@ def _line(
         case ProposalKind.BUILD:
             title = f"{submitted.pages} pages"
         case ProposalKind.REVIEW:
-            known = reviewed_by(case)
+            known = case.reviewed
             if known is not None:
                 title, path = known.title, known.path
                 base = known.state.revision if isinstance(known.state, page.Live) else 0

@@ -20,7 +20,8 @@ from eventlog import fence
 from eventlog.archive import Archived
 from eventlog.log import Append, EventLog
 from eventlog.transact import transact
-from gateway.domain.gates import gated
+from gateway.domain.gates import gated, narrows
+from gateway.domain.standing import Said
 
 PATIENCE = 2.0
 """Seconds that a request waits for this service's own projection."""
@@ -64,6 +65,17 @@ class AccessLedger:
         self._projected = projected
         self._archived = archived
         self._one_at_a_time = asyncio.Lock()
+
+    def change(self, said: Sequence[Said], cause: UUID | None = None, *, narrowing: bool | None = None) -> Change:
+        """What was decided about principals, each fact on the history of whose it is.
+
+        `cause`: whose change it is, of the first of them where nobody is named. `narrowing`: whether sight narrows,
+        where the facts alone do not tell.
+        """
+        facts = [(subjects.access(self._brain, whose), fact) for whose, fact in said]
+        if narrowing is None:
+            narrowing = any(narrows(fact) for _, fact in said)
+        return Change(facts, cause or next((whose for whose, _ in said), self._brain), narrowing)
 
     async def decide(
         self, command: CommandId, actor: PrincipalId, decision: Callable[[Pooled], Awaitable[Change]]

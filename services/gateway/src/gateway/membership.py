@@ -106,7 +106,7 @@ class Membership:
             there = groups.Group(group, profile, before, tuple(held))
             said = groups.set_members(by, namesake, there, wanted, await self._standing(db))
             narrowing = any(gates.narrows(fact, members=before) for _, fact in said)
-            return Change(self._histories(said), group, narrowing)
+            return self._ledger.change(said, group, narrowing=narrowing)
 
         landed = await self._ledger.decide(asked.command, asked.by, decision)
         return messages.GroupSet(group=group, position=landed.position, archived=landed.archived)
@@ -146,10 +146,7 @@ class Membership:
     def _change(self, said: list[Said], cause: PrincipalId, before: Member | None = None) -> Change:
         role, tier = (None, None) if before is None else (before.role, before.tier)
         narrowing = any(gates.narrows(fact, role, tier) for _, fact in said)
-        return Change(self._histories(said), cause, narrowing)
-
-    def _histories(self, said: list[Said]) -> list[tuple[str, msgspec.Struct]]:
-        return [(subjects.access(self._brain, whose), fact) for whose, fact in said]
+        return self._ledger.change(said, cause, narrowing=narrowing)
 
     async def _asker_may_administer(self, by: PrincipalId) -> None:
         """Refuse early, before a text of the asker is stored."""

@@ -10,13 +10,12 @@ from chassis.postgres import Pool, Pooled, transaction
 from content.bodies import Put, Slot
 from content.store import ContentStore
 from contracts import gateway_messages as messages
-from contracts import subjects
 from contracts.content import ContentRef
 from contracts.errors import Refused, Unavailable
 from contracts.ids import BrainId, CommandId, PrincipalId, TokenId, content_id, derived, service_principal
 from contracts.replies import Accepted
 from gateway import one_time
-from gateway.domain import gates, tokens
+from gateway.domain import tokens
 from gateway.domain.standing import Said
 from gateway.ledger import AccessLedger, Change
 from gateway.sessions import Sessions
@@ -75,7 +74,7 @@ class Tokens:
         async def decision(db: Pooled) -> Change:
             by = await lookup.member(db, asked.by)
             said = tokens.revoke(by, await lookup.token(db, asked.token), asked.token)
-            return self._change(said)
+            return self._ledger.change(said)
 
         landed = await self._ledger.decide(asked.command, asked.by, decision)
         return Accepted(landed.position, landed.archived)
@@ -92,7 +91,7 @@ class Tokens:
         async def decision(db: Pooled) -> Change:
             if await lookup.token(db, fresh[0]) is not None:
                 raise _shown_once()
-            return self._change(await said(db, fresh, now))
+            return self._ledger.change(await said(db, fresh, now))
 
         landed = await self._ledger.decide(command, actor, decision)
         async with transaction(self._pool, self._brain) as db:
@@ -120,10 +119,6 @@ class Tokens:
                 db, self._brain, [Put(content_id(asked.command, "domains"), body, Slot.SCOPE)]
             )
         return ref
-
-    def _change(self, said: list[Said]) -> Change:
-        narrowing = any(gates.narrows(fact) for _, fact in said)
-        return Change([(subjects.access(self._brain, whose), fact) for whose, fact in said], said[0][0], narrowing)
 
 
 def _shown_once() -> Refused:

@@ -52,6 +52,11 @@ class Case:
         """The classes of the pages concerned."""
         return targets(self.submitted, self.drafts, self.pages)
 
+    @property
+    def reviewed(self) -> Known | None:
+        """The page that a review asks about."""
+        return None if self.submitted.page is None else self.pages.get(self.submitted.page)
+
 
 @dataclass(slots=True)
 class Ruling:
@@ -119,7 +124,7 @@ def decide(case: Case, ballot: Ballot, now: datetime) -> Ruling:
 
 def _moved(case: Case) -> bool:
     """Whether what a review showed may have changed since a vote on it; what others show never does."""
-    known = None if case.submitted.page is None else case.pages.get(case.submitted.page)
+    known = case.reviewed
     if case.submitted.kind is not ProposalKind.REVIEW or isinstance(case.state, proposal.Missing):
         return False
     return known is None or known.source_seq > case.source_seq or len(case.state.votes) > 1

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from approvals.asking import Asking, Sheet, reviewed_by, state_word
+from approvals.asking import Asking, Sheet, state_word
 from approvals.desk import Desk
 from approvals.domain import decision, page, policy, proposal
 from approvals.domain.draft import Draft, Known, changes, digest, listing, shown_digest
@@ -125,7 +125,7 @@ def _bound(sheet: Sheet, ref: ContentRef | None, body: Body | None) -> tuple[str
     if sheet.filed.submitted.text is not None:
         return ("" if body is None else body.digest), ""
     if kind is not ProposalKind.BUILD and ref is not None and body is not None:
-        concerned = changes(sheet.case.drafts, reviewed_by(sheet.case), {ref.id: body.digest})
+        concerned = changes(sheet.case.drafts, sheet.case.reviewed, {ref.id: body.digest})
     return shown_digest(kind, concerned), listing(kind, concerned)
 
 

@@ -4,6 +4,8 @@ from enum import Enum
 
 from contracts import gateway_api as api
 from contracts import gateway_audit as audit
+from gateway.mcp.protocol import ENDPOINTS
+from gateway.oauth import discovery
 
 
 class Door(Enum):
@@ -65,11 +67,11 @@ _REST = {
     ("GET", "/tools/openapi.json"): "rest_description",
 }
 _OAUTH = {
-    "/authorize": "oauth_authorize",
-    "/consent": "oauth_consent",
-    "/register": "oauth_register",
-    "/token": "oauth_token",
-    "/revoke": "oauth_revoke",
+    discovery.AUTHORIZE: "oauth_authorize",
+    discovery.CONSENT: "oauth_consent",
+    discovery.REGISTER: "oauth_register",
+    discovery.TOKEN: "oauth_token",
+    discovery.REVOKE: "oauth_revoke",
 }
 _BROWSER = {"/signin": "use_signin_link", "/signout": "sign_out"}
 _METHODS = {
@@ -84,14 +86,13 @@ _METHODS = {
     "prompts/get": "get_prompt",
     "completion/complete": "complete",
 }
-_RPC = frozenset({"/api/mcp", "/api/build/mcp"})
 
 
 def by_path(method: str, path: str) -> tuple[Door, str, bool]:
     """The door of an HTTP request, what it is as far as its path tells, and whether it may change something."""
     plain = path.rstrip("/")
     posted = method == "POST"
-    if plain in _RPC:
+    if plain in ENDPOINTS:
         return Door.MCP, MESSAGE, False
     if plain in CONSOLE:
         return Door.CONSOLE, CONSOLE[plain], posted

@@ -29,7 +29,6 @@ _PREFLIGHT = (
     (b"access-control-allow-headers", b"authorization, content-type, mcp-protocol-version, mcp-method, mcp-name"),
     (b"access-control-max-age", b"600"),
 )
-_SPAN = "gateway.serve_request"
 _SANE = re.compile(r"[A-Za-z0-9-]{8,64}")
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _SECURITY = (

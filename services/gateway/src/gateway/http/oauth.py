@@ -13,13 +13,14 @@ from gateway.audit import trail
 from gateway.http.edge import body_of
 from gateway.mcp.protocol import Headers
 from gateway.oauth.consenting import Consenting
+from gateway.oauth.discovery import AUTHORIZE, CONSENT, REGISTER, REVOKE, TOKEN
 from gateway.oauth.endpoints import Endpoints
 from gateway.oauth.pages import Pages
 from gateway.oauth.wire import BODY_LIMIT, Answer, Asked, failed
 
 Serve = Callable[[Asked], Awaitable[Answer]]
 _LOG = log.get(part="oauth")
-_PAGES = frozenset({"/authorize", "/consent"})
+_PAGES = frozenset({AUTHORIZE, CONSENT})
 """What a person looks at: faults are told there in words."""
 _FAULT = Refused("server_error", "Something went wrong here.", "", "Try again; the response names its request.")
 
@@ -27,12 +28,12 @@ _FAULT = Refused("server_error", "Something went wrong here.", "", "Try again; t
 def routes(endpoints: Endpoints, consenting: Consenting, pages: Pages) -> list[ASGIRouteHandler]:
     """Every path of the authorization server, at the root of the origin."""
     served: dict[tuple[str, str], Serve] = {
-        ("GET", "/authorize"): consenting.authorize,
-        ("GET", "/consent"): consenting.consent,
-        ("POST", "/consent"): consenting.decide,
-        ("POST", "/register"): endpoints.register,
-        ("POST", "/token"): endpoints.token,
-        ("POST", "/revoke"): endpoints.revoke,
+        ("GET", AUTHORIZE): consenting.authorize,
+        ("GET", CONSENT): consenting.consent,
+        ("POST", CONSENT): consenting.decide,
+        ("POST", REGISTER): endpoints.register,
+        ("POST", TOKEN): endpoints.token,
+        ("POST", REVOKE): endpoints.revoke,
     }
     for path, answer in {**endpoints.documents, **pages.static}.items():
         served["GET", path] = served["HEAD", path] = _always(answer)

@@ -8,11 +8,11 @@ import msgspec
 from gateway.http.problems import problem
 from gateway.limits.rates import Throttled
 from gateway.mcp.limited import TOO_MANY, rpc_error
-from gateway.mcp.protocol import Headers, failure
+from gateway.mcp.protocol import ENDPOINTS, Headers, failure
 from gateway.mcp.revisions import echoed
+from gateway.oauth.discovery import REGISTER, REVOKE, TOKEN
 
-_RPC = ("/api/mcp", "/api/build/mcp")
-_OAUTH = ("/token", "/register", "/revoke")
+_OAUTH = (TOKEN, REGISTER, REVOKE)
 
 
 async def refuse(
@@ -23,7 +23,7 @@ async def refuse(
 ) -> None:
     """Answer 429."""
     path, extra, kind = scope["path"].rstrip("/"), {}, "application/json"
-    if path in _RPC:
+    if path in ENDPOINTS:
         body = failure(None, rpc_error(error), request_id)
         extra = {"mcp-protocol-version": echoed(Headers.of(list(scope["headers"])))}
     elif path in _OAUTH:  # an error of RFC 6749, whose readers stop at a body without `error`

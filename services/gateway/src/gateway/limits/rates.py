@@ -5,6 +5,7 @@ from enum import Enum
 
 from chassis import metrics
 from contracts.errors import Refused
+from gateway.oauth.discovery import AUTHORIZE, CONSENT, REGISTER, REVOKE, TOKEN
 
 REFUSED = metrics.counter("gateway_throttled_requests_total", "Requests beyond a limit", "limit")
 
@@ -63,7 +64,7 @@ WRITES = (Limit.TOKEN_WRITES, Limit.BRAIN_WRITES)
 
 BY_ADDRESS = (Limit.ADDRESS, Limit.ADDRESS_DOORS, Limit.ADDRESS_REGISTER)
 
-_DOORS = frozenset({"/authorize", "/consent", "/register", "/revoke", "/signin", "/token"})
+_DOORS = frozenset({AUTHORIZE, CONSENT, REGISTER, REVOKE, TOKEN, "/signin"})
 
 
 class Throttled(Exception):
@@ -87,7 +88,7 @@ def by_path(path: str) -> tuple[Limit, ...]:
     plain = "/" + "/".join(part for part in path.split("/") if part)
     if plain not in _DOORS:
         return (Limit.ADDRESS,)
-    return BY_ADDRESS if plain == "/register" else (Limit.ADDRESS, Limit.ADDRESS_DOORS)
+    return BY_ADDRESS if plain == REGISTER else (Limit.ADDRESS, Limit.ADDRESS_DOORS)
 
 
 def settable(name: str, per_minute: int | None) -> Limit:

@@ -34,6 +34,8 @@ UNAVAILABLE = 503
 MODERN_STATUS = {METHOD_NOT_FOUND: 404, INTERNAL_ERROR: 500, UNAVAILABLE: 503}
 """HTTP status by error code on the modern wire; any other error is 400."""
 
+ENDPOINTS = frozenset({"/api/mcp", "/api/build/mcp"})
+"""Paths on which every answer is JSON-RPC's, faults included."""
 BODY_LIMIT = 1024 * 1024
 """Bytes of one request."""
 DEPTH_LIMIT = 64

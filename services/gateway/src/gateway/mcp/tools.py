@@ -7,12 +7,12 @@ from uuid import UUID
 import msgspec
 from nats.aio.client import Client
 
-from chassis import rpc
-from contracts import approvals_messages, retrieval_messages
-from contracts.enums import Origin, ProposalKind, Scope
+from contracts import retrieval_messages
+from contracts.enums import ProposalKind, Scope
 from contracts.errors import Refused
 from contracts.ids import CommandId
 from gateway.audit import trail
+from gateway.behind import Behind, registered
 from gateway.credentials import Viewer
 from gateway.limits.permits import Take, freely
 from gateway.limits.rates import Limit
@@ -23,21 +23,17 @@ from gateway.mcp.schema import input_schema
 from gateway.rest.agents import Agents
 from gateway.seen import Seen
 
-ASKED_SECONDS = 8.0
-"""How long a reading tool waits for an answer from behind."""
-
 _READ_DENIAL = "Forbidden: this token is missing the required brain:read scope."
 
 
 class Tools:
-    """Asks retrieval and approvals on behalf of viewers. It names ids, never grants."""
+    """Answers viewers from what the services behind say. `agents`: the operations of agents, for their other door."""
 
     def __init__(self, nc: Client, seen: Seen, new_id: Callable[[], UUID], take: Take = freely) -> None:
-        self._nc = nc
+        self._behind = Behind(nc, seen)
         self._take = take
-        self._seen = seen
         self._new_id = new_id
-        self.agents = Agents(nc, seen, new_id)
+        self.agents = Agents(self._behind, new_id)
 
     def catalogue(self) -> Catalogue:
         """What `/api/mcp` offers: tools, in the order in which they are listed, and pages as resources."""
@@ -98,33 +94,13 @@ class Tools:
 
     async def find_page(self, viewer: Viewer, asked: inputs.FindPage) -> ToolResult:
         """Pages by title, path or words of either."""
-        query = retrieval_messages.FindPage(
-            asker=_asker(viewer),
-            query=asked.query,
-            limit=asked.limit,
-            position=viewer.position,
-            own=self._seen.own(viewer),
-        )
-        found = await rpc.ask(
-            self._nc, retrieval_messages.FIND_PAGE, query, retrieval_messages.PageHits, seconds=ASKED_SECONDS
-        )
-        trail.current().saw_titles(found)
+        found = await self._behind.titles(viewer, asked.query, asked.limit)
         links = resources.links({page.path: page.title for page in found.pages})
         return ToolResult(render.pages(found), _structured(found), blocks=links)
 
     async def search(self, viewer: Viewer, asked: inputs.Search) -> ToolResult:
         """Passages for a query."""
-        query = retrieval_messages.Search(
-            asker=_asker(viewer),
-            query=asked.query,
-            limit=asked.limit,
-            position=viewer.position,
-            own=self._seen.own(viewer),
-        )
-        found = await rpc.ask(
-            self._nc, retrieval_messages.SEARCH, query, retrieval_messages.Hits, seconds=ASKED_SECONDS
-        )
-        trail.current().saw_passages(found)
+        found = await self._behind.passages(viewer, asked.query, asked.limit)
         links = resources.links({hit.path: hit.title for hit in found.hits})
         return ToolResult(render.hits(found), _structured(found), blocks=links)
 
@@ -143,14 +119,9 @@ class Tools:
         return ToolResult(told, structured, blocks=(resources.link(view.path, view.title),))
 
     async def _page(self, viewer: Viewer, path: str) -> retrieval_messages.PageView:
-        query = retrieval_messages.ReadPage(
-            asker=_asker(viewer), path=path, rights=viewer.position, own=self._seen.own(viewer)
-        )
         left = trail.current()
         try:
-            view = await rpc.ask(
-                self._nc, retrieval_messages.READ_PAGE, query, retrieval_messages.PageView, seconds=ASKED_SECONDS
-            )
+            view = await self._behind.page(viewer, path)
         except Refused as refused:
             left.refused(refused.code)
             raise
@@ -159,25 +130,13 @@ class Tools:
 
     async def write_inbox(self, viewer: Viewer, asked: inputs.WriteInbox) -> ToolResult:
         """A text for the inbox, and the receipt."""
-        command = approvals_messages.SubmitText(
-            command=CommandId(self._new_id()),
-            author=viewer.member.id,
-            origin=Origin.AGENT,
-            kind=ProposalKind(asked.kind),
-            title=asked.title,
-            body=asked.body,
-            nodes=tuple(asked.related or ()),
-        )
+        command, kind = CommandId(self._new_id()), ProposalKind(asked.kind)
         try:
-            filed = await rpc.ask(
-                self._nc, approvals_messages.SUBMIT_TEXT, command, approvals_messages.Submitted, seconds=ASKED_SECONDS
-            )
+            filed = await self._behind.file(viewer, command, kind, asked.title, asked.body, asked.related or ())
         except Refused as refused:
             trail.current().refused(refused.code)
             told = " ".join(part for part in (refused.what, "The proposal was NOT registered.", refused.remedy) if part)
             return ToolResult(told, failed=True)
-        self._seen.note(viewer.member.id, filed.position)
-        trail.current().wrote(filed.position, command.command, filed.proposal)
         receipt: dict[str, JSON] = {
             "inboxId": str(filed.proposal),
             "kind": asked.kind,
@@ -185,12 +144,7 @@ class Tools:
             "position": filed.position,
             "archived": filed.archived,
         }
-        text = f"Registered.\nInbox id: [{filed.proposal}]\nKind: {asked.kind}\nStatus: pending"
-        return ToolResult(text, receipt)
-
-
-def _asker(viewer: Viewer) -> retrieval_messages.Asker:
-    return retrieval_messages.Asker(principal=viewer.member.id, token=viewer.token.id)
+        return ToolResult(registered(filed.proposal, asked.kind), receipt)
 
 
 def _structured(found: msgspec.Struct) -> dict[str, JSON]:

@@ -9,6 +9,10 @@ ENDPOINT = "/api/mcp"
 RESOURCE_ROOT = "/.well-known/oauth-protected-resource"
 RESOURCE = f"{RESOURCE_ROOT}{ENDPOINT}"
 SERVER = "/.well-known/oauth-authorization-server"
+AUTHORIZE, CONSENT = "/authorize", "/consent"
+"""What a person looks at, in a browser."""
+REGISTER, TOKEN, REVOKE = "/register", "/token", "/revoke"
+"""What applications call. At the root of the origin: some call them there whatever the documents say."""
 
 
 def issuer(public_url: str) -> str:
@@ -41,10 +45,10 @@ def documents(public_url: str, *, reads_documents: bool) -> dict[str, bytes]:
     )
     server: dict[str, object] = {
         "issuer": ours,
-        "authorization_endpoint": f"{ours}/authorize",
-        "token_endpoint": f"{ours}/token",
-        "registration_endpoint": f"{ours}/register",
-        "revocation_endpoint": f"{ours}/revoke",
+        "authorization_endpoint": ours + AUTHORIZE,
+        "token_endpoint": ours + TOKEN,
+        "registration_endpoint": ours + REGISTER,
+        "revocation_endpoint": ours + REVOKE,
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": list(registration.GRANTS),

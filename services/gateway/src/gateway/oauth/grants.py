@@ -10,14 +10,12 @@ import asyncpg
 from access import lookup
 from chassis import log, sql
 from chassis.postgres import Pool, Pooled, transaction
-from contracts import subjects
 from contracts.enums import Scope
 from contracts.errors import Refused, Unavailable
 from contracts.ids import BrainId, CommandId, PrincipalId, TokenId, derived, service_principal
 from gateway import one_time
 from gateway.audit import trail
 from gateway.credentials import Credentials
-from gateway.domain.standing import Said
 from gateway.ledger import AccessLedger, Change
 from gateway.oauth import families, requests, rotation
 from gateway.oauth.clients import Client
@@ -65,7 +63,7 @@ class Grants:
 
         async def decision(db: Pooled) -> Change:
             member = await lookup.member(db, person)
-            return self._change(families.consent(member, asked.scopes, (family, nobodys), now), narrowing=False)
+            return self._ledger.change(families.consent(member, asked.scopes, (family, nobodys), now))
 
         trail.current().about([family])
         await self._ledger.decide(command, person, decision)
@@ -176,7 +174,7 @@ class Grants:
 
     async def _end(self, family: TokenId, actor: PrincipalId) -> None:
         async def decision(db: Pooled) -> Change:
-            return self._change(families.end(await lookup.token(db, family)), narrowing=True)
+            return self._ledger.change(families.end(await lookup.token(db, family)))
 
         await self._ledger.decide(CommandId(derived(family, "end")), actor, decision)
         async with transaction(self._pool, self._brain) as db:
@@ -187,10 +185,6 @@ class Grants:
         await db.execute(STATEMENTS.drop_old_codes, self._brain, now - _REMEMBERED)
         await db.execute(STATEMENTS.drop_old_access, self._brain, now)
         await db.execute(STATEMENTS.drop_old_refresh, self._brain, now)
-
-    def _change(self, said: list[Said], *, narrowing: bool) -> Change:
-        facts = [(subjects.access(self._brain, whose), fact) for whose, fact in said]
-        return Change(facts, said[0][0] if said else self._brain, narrowing)
 
 
 def _concerns(row: asyncpg.Record | None) -> None:

@@ -6,23 +6,19 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from nats.aio.client import Client
 
-from chassis import rpc
-from contracts import approvals_messages, retrieval_messages
-from contracts.enums import Origin, ProposalKind, Scope
+from contracts import retrieval_messages
+from contracts.enums import ProposalKind, Scope
 from contracts.errors import Refused, Unavailable
-from contracts.ids import CommandId, PageId
-from contracts.retrieval_messages import AllContested, Hits, PageView
+from contracts.ids import CommandId
+from contracts.retrieval_messages import Hits, PageView
 from gateway.audit import trail
+from gateway.behind import Behind, registered
 from gateway.credentials import Viewer
 from gateway.limits.rates import Limit
 from gateway.mcp import render, words
 from gateway.rest import shapes
-from gateway.seen import Seen
 
-ASKED_SECONDS = 8.0
-"""How long an operation waits for an answer from behind."""
 ABOUT_SECONDS = 3.0
 """How long an answer waits for what is open about its citations."""
 STALE = "canon_stale"
@@ -53,11 +49,10 @@ class Operation:
 
 
 class Agents:
-    """Asks retrieval and approvals on behalf of agents. It names ids, never grants."""
+    """Answers agents from what the services behind say."""
 
-    def __init__(self, nc: Client, seen: Seen, new_id: Callable[[], UUID]) -> None:
-        self._nc = nc
-        self._seen = seen
+    def __init__(self, behind: Behind, new_id: Callable[[], UUID]) -> None:
+        self._behind = behind
         self._new_id = new_id
 
     def operations(self) -> tuple[Operation, ...]:
@@ -122,22 +117,14 @@ class Agents:
     async def query(self, viewer: Viewer, asked: shapes.Query) -> shapes.Answer:
         """The best passages, as the answer. Raises `Refused` for domains that the token is not for."""
         _admits(viewer, asked.domains)
-        query = retrieval_messages.Search(
-            asker=_asker(viewer),
-            query=asked.question,
-            limit=asked.max_citations,
-            domains=tuple(asked.domains),
-            position=viewer.position,
-            own=self._seen.own(viewer),
-        )
-        found = await rpc.ask(self._nc, retrieval_messages.SEARCH, query, Hits, seconds=ASKED_SECONDS)
-        trail.current().saw_passages(found)
+        found = await self._behind.passages(viewer, asked.question, asked.max_citations, asked.domains)
         degraded = [*found.degraded, *(["stream"] if asked.include_stream else [])]
         conflicts: tuple[retrieval_messages.Contested, ...] = ()
         if found.hits:
             cited = tuple(dict.fromkeys(hit.receipt.page for hit in found.hits))
             try:
-                conflicts = (await self._contested(viewer, pages=cited, limit=_ABOUT, seconds=ABOUT_SECONDS)).contested
+                about = await self._behind.contested(viewer, pages=cited, limit=_ABOUT, seconds=ABOUT_SECONDS)
+                conflicts = about.contested
             except Unavailable:
                 degraded.append("conflicts")
         return _answered(found, conflicts, tuple(degraded))
@@ -153,7 +140,7 @@ class Agents:
     async def list_conflicts(self, viewer: Viewer, asked: shapes.ListConflicts) -> shapes.Conflicts:
         """What pages say is open. Raises `Refused` for domains that the token is not for."""
         _admits(viewer, asked.domains)
-        found = await self._contested(viewer, domains=tuple(asked.domains), limit=asked.limit)
+        found = await self._behind.contested(viewer, domains=asked.domains, limit=asked.limit)
         left = trail.current()
         left.results, left.position = len(found.contested), found.position
         return shapes.Conflicts(conflicts=found.contested, more=found.more, empty=found.empty, position=found.position)
@@ -161,20 +148,8 @@ class Agents:
     async def propose_update(self, viewer: Viewer, asked: shapes.ProposeUpdate) -> shapes.Proposed:
         """A correction for the inbox, of a page that the caller sees. Raises `Refused`."""
         view = await self._page(viewer, asked.entry)
-        command = approvals_messages.SubmitText(
-            command=CommandId(asked.command or self._new_id()),
-            author=viewer.member.id,
-            origin=Origin.AGENT,
-            kind=ProposalKind.CORRECTION,
-            title=asked.title,
-            body=asked.body,
-            nodes=(view.id,),
-        )
-        filed = await rpc.ask(
-            self._nc, approvals_messages.SUBMIT_TEXT, command, approvals_messages.Submitted, seconds=ASKED_SECONDS
-        )
-        self._seen.note(viewer.member.id, filed.position)
-        trail.current().wrote(filed.position, command.command, filed.proposal)
+        command = CommandId(asked.command or self._new_id())
+        filed = await self._behind.file(viewer, command, ProposalKind.CORRECTION, asked.title, asked.body, (view.id,))
         return shapes.Proposed(
             proposal=filed.proposal,
             kind="correction",
@@ -185,38 +160,12 @@ class Agents:
         )
 
     async def _page(self, viewer: Viewer, entry: str) -> PageView:
-        query = retrieval_messages.ReadPage(
-            asker=_asker(viewer), path=entry, rights=viewer.position, own=self._seen.own(viewer)
-        )
         try:
-            return await rpc.ask(self._nc, retrieval_messages.READ_PAGE, query, PageView, seconds=ASKED_SECONDS)
+            return await self._behind.page(viewer, entry)
         except Refused as refused:
             if refused.code != "no_such_page":
                 raise
             raise Refused("no_such_page", NOT_THERE, "entry", "Find it with query.") from refused
-
-    async def _contested(
-        self,
-        viewer: Viewer,
-        *,
-        limit: int,
-        pages: tuple[PageId, ...] = (),
-        domains: tuple[str, ...] = (),
-        seconds: float = ASKED_SECONDS,
-    ) -> AllContested:
-        query = retrieval_messages.FindContested(
-            asker=_asker(viewer),
-            pages=pages,
-            limit=limit,
-            domains=domains,
-            position=viewer.position,
-            own=self._seen.own(viewer),
-        )
-        return await rpc.ask(self._nc, retrieval_messages.CONTESTED, query, AllContested, seconds=seconds)
-
-
-def _asker(viewer: Viewer) -> retrieval_messages.Asker:
-    return retrieval_messages.Asker(principal=viewer.member.id, token=viewer.token.id)
 
 
 def _admits(viewer: Viewer, domains: list[str]) -> None:
@@ -294,4 +243,4 @@ def _open(each: retrieval_messages.Contested) -> str:
 
 
 def _proposed(receipt: shapes.Proposed) -> str:
-    return f"Registered.\nInbox id: [{receipt.proposal}]\nKind: {receipt.kind}\nStatus: {receipt.status}"
+    return registered(receipt.proposal, receipt.kind)
